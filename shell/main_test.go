@@ -1,0 +1,218 @@
+package shell
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	Main()
+	if job := os.Getenv("SHELL_TEST_SERVER"); job != "" {
+		server(job)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// server is this test binary in the role of a program that uses the package, so that it can be killed or measured. job
+// is "start COMMAND" or "flood COMMAND".
+func server(job string) {
+	root := os.Getenv("SHELL_TEST_ROOT")
+	s, err := New(Config{Roots: func() []string { return []string{root} }, LogDir: filepath.Join(root, ".logs")})
+	if err != nil {
+		panic(err)
+	}
+	kind, command, _ := strings.Cut(job, " ")
+	if kind == "start" {
+		if _, err := s.Start(context.Background(), Command{Text: command}); err != nil {
+			panic(err)
+		}
+		fmt.Println("started")
+		select {}
+	}
+	r, err := s.Run(context.Background(), Command{Text: command})
+	if err != nil {
+		panic(err)
+	}
+	status, _ := os.ReadFile("/proc/self/status")
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	peak, _, _ = strings.Cut(peak, "\n")
+	fmt.Printf("%d %d %s\n", r.Code, r.MissingBytes, strings.TrimSuffix(strings.TrimSpace(peak), " kB"))
+	if err := s.Close(); err != nil {
+		panic(err)
+	}
+	os.Exit(0)
+}
+
+// startServer runs server and returns it with its output.
+func startServer(t *testing.T, root, job string) (*exec.Cmd, *bufio.Reader) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), "SHELL_TEST_SERVER="+job, "SHELL_TEST_ROOT="+root)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return cmd, bufio.NewReader(out)
+}
+
+// nightly says that tests may take long.
+var nightly = os.Getenv("FERRULE_NIGHTLY") == "1"
+
+// need skips the test where a program is missing; in CI it fails.
+func need(t testing.TB, programs ...string) {
+	t.Helper()
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			if os.Getenv("FERRULE_CI") == "1" {
+				t.Fatal(err)
+			}
+			t.Skip(err)
+		}
+	}
+}
+
+// newShell returns a Shell in a folder of its own. A Config without Roots gets that folder.
+func newShell(t testing.TB, c Config) (s *Shell, root string) {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Roots == nil {
+		c.Roots = func() []string { return []string{root} }
+	}
+	if c.LogDir == "" {
+		c.LogDir = filepath.Join(t.TempDir(), "state", "tasks")
+	}
+	s, err = New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, root
+}
+
+// do runs a command that must not be refused.
+func do(t testing.TB, s *Shell, command string) *Result {
+	t.Helper()
+	return doWithin(t, s, command, 30*time.Second)
+}
+
+func doWithin(t testing.TB, s *Shell, command string, limit time.Duration) *Result {
+	t.Helper()
+	r, err := s.Run(t.Context(), Command{Text: command, Timeout: limit})
+	if err != nil {
+		t.Fatalf("%.100q: %v", command, err)
+	}
+	return r
+}
+
+// launch starts a background task.
+func launch(t testing.TB, s *Shell, command string) TaskInfo {
+	t.Helper()
+	info, err := s.Start(t.Context(), Command{Text: command})
+	if err != nil {
+		t.Fatalf("%.100q: %v", command, err)
+	}
+	return info
+}
+
+// outcome waits for the end of a task.
+func outcome(t testing.TB, s *Shell, id string) TaskOutput {
+	t.Helper()
+	out, err := s.Output(t.Context(), id, 20*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.State == Running {
+		t.Fatalf("task still runs: %+v", out)
+	}
+	return out
+}
+
+// eventually looks again and again, where nothing tells of the event, until ok or the deadline.
+func eventually(t testing.TB, limit time.Duration, ok func() bool, describe func() string) {
+	t.Helper()
+	for start := time.Now(); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(start) > limit {
+			t.Fatalf("after %v: %s", limit, describe())
+		}
+	}
+}
+
+// faster is a pace that makes tests short where the length of the grace does not matter.
+var faster = pace{grace: 200 * time.Millisecond, hurry: 100 * time.Millisecond}
+
+func TestMissingRoot(t *testing.T) {
+	t.Parallel()
+	if _, err := New(Config{Roots: func() []string { return nil }}); err == nil {
+		t.Error("a shell without a root was made")
+	}
+	s, root := newShell(t, Config{})
+	if err := os.Remove(root); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(t.Context(), Command{Text: "true"}); err == nil || !strings.Contains(err.Error(), root) {
+		t.Errorf("error %v, want one that names %s", err, root)
+	}
+}
+
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	s, _ := newShell(t, Config{})
+	do(t, s, "true")
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := s.Run(t.Context(), Command{Text: "true"}); err != errClosed {
+		t.Errorf("Run: %v", err)
+	}
+	if _, err := s.Start(t.Context(), Command{Text: "true"}); err != errClosed {
+		t.Errorf("Start: %v", err)
+	}
+}
+
+// S118: what is secret stays with the server.
+func TestEnviron(t *testing.T) {
+	t.Parallel()
+	got := environ([]string{"HOME=/h", "X_API_KEY=1", "Y_TOKEN=1", "OK_TOKEN=1", "FERRULE_HOME=1", "BASH_ENV=x", "ENV=x",
+		"BASH_FUNC_ls%%=() { x; }", "PROMPT_COMMAND=x", "SHELLOPTS=x", "BASHOPTS=x", "PS4=x", "OLDPWD=x", "PWD=x",
+		"PAGER=less", "LD_PRELOAD=x"}, []string{"OK_TOKEN", "BASH_ENV"})
+	want := append([]string{"HOME=/h", "OK_TOKEN=1", "LD_PRELOAD=x"}, fixed...)
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	s, _ := newShell(t, Config{Env: []string{"PATH=" + os.Getenv("PATH"), "X_API_KEY=1", "Y_TOKEN=1", "FERRULE_X=1"}})
+	if r := do(t, s, "env; tr '\\0' '\\n' </proc/self/environ 2>/dev/null; tr '\\0' '\\n' </proc/$PPID/environ 2>/dev/null"); strings.Contains(r.Output, "X_API_KEY") ||
+		strings.Contains(r.Output, "Y_TOKEN") || strings.Contains(r.Output, "FERRULE_X") || !strings.Contains(r.Output, "FERRULE=1") {
+		t.Errorf("%s", r.Output)
+	}
+}

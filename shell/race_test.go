@@ -1,0 +1,5 @@
+//go:build race
+
+package shell
+
+const raceDetector = true // which takes memory and time

@@ -1,0 +1,250 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Command is what the shell is to run.
+type Command struct {
+	Text        string
+	Description string        // in words; only remembered
+	Timeout     time.Duration // 0: no limit
+	Stdin       string        // what the command can read, if HasStdin; else it sees the end of input at once
+	HasStdin    bool
+
+	// Progress, if not nil, is told every five seconds how long Run has been waiting and what the last line of output
+	// is. It is called from Run's own goroutine.
+	Progress func(elapsed time.Duration, lastLine string)
+}
+
+// A Result is how a command ended. That it failed is no error of Run's.
+type Result struct {
+	Output       string // cleaned, stdout and stderr in the order of writing; a line stands for what was left out
+	MissingLines int64  // how many line feeds and bytes of cleaned text that is
+	MissingBytes int64
+	LogFile      string // raw output, if some of it was left out above; it is bounded too
+
+	Code     int    // exit code, or 128 and the number of the signal
+	Signal   string // that ended the shell, such as "SIGKILL"; "" for none
+	TimedOut bool   // the time limit struck and the whole tree was ended
+	Wall     time.Duration
+
+	Dir     string // where the next command runs
+	DirNote string // one sentence, if that is not where this one ended, or if this one did not run where the last ended
+
+	Left *TaskInfo // what the command has left running, now a task; State says if it was ended for want of room
+}
+
+// settleLimit is how long a result waits for the output's end after the shell's end when somebody is still running:
+// what was started last thing, such as a server that cannot get its port, may say so.
+const settleLimit = 50 * time.Millisecond
+
+// Run runs a command and returns when its shell has ended. At the time limit the whole tree is ended, politely first,
+// and the result tells what was reached. If ctx is done the tree is ended sooner and the error is ctx's.
+func (s *Shell) Run(ctx context.Context, c Command) (*Result, error) {
+	t, err := s.begin(c, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.next()
+	defer t.release()
+	timedOut, err := s.await(ctx, t, c)
+	if err != nil {
+		return nil, err
+	}
+	end := t.tree.end
+	if end.err != nil {
+		return nil, end.err
+	}
+	left := t.settle()
+	r := &Result{Code: end.code, TimedOut: timedOut, Wall: time.Since(t.start)}
+	if end.signal != 0 {
+		r.Signal = signalName(end.signal)
+	}
+	var note string
+	r.Dir, note = s.leave(t.dir, end)
+	r.DirNote = strings.Join(nonEmpty(t.note, note), "; ")
+	if len(left) > 0 && !timedOut {
+		info := s.adopt(t, left)
+		r.Left = &info
+	}
+	var lost missing
+	r.Output, lost = t.take()
+	r.MissingLines, r.MissingBytes = lost.Lines, lost.Bytes
+	if lost.Bytes > 0 {
+		r.LogFile = t.keepLogs()[0]
+	}
+	return r, nil
+}
+
+// next gets the next helper ready while the model thinks.
+func (s *Shell) next() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.wg.Go(s.herd.prepare)
+	}
+}
+
+// await waits for the end of t's shell and ends the tree if its time is up or nobody wants it any more.
+func (s *Shell) await(ctx context.Context, t *task, c Command) (timedOut bool, err error) {
+	var limit, tick <-chan time.Time
+	if c.Timeout > 0 {
+		timer := time.NewTimer(c.Timeout - time.Since(t.start))
+		defer timer.Stop()
+		limit = timer.C
+	}
+	if c.Progress != nil {
+		ticker := time.NewTicker(s.cfg.pace.progress)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	for {
+		select {
+		case <-t.tree.ended:
+			if s.over() {
+				return false, errClosed
+			}
+			return false, nil
+		case <-limit:
+			t.tree.stop(s.cfg.pace.grace, ctx.Done())
+			<-t.tree.ended
+			return true, ctx.Err()
+		case <-ctx.Done():
+			t.tree.stop(s.cfg.pace.hurry, nil)
+			return false, ctx.Err()
+		case <-tick:
+			c.Progress(time.Since(t.start), t.lastLine())
+		}
+	}
+}
+
+func (s *Shell) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// begin starts a command, with one stream for both outputs or with one for each.
+func (s *Shell) begin(c Command, split bool) (*task, error) {
+	if strings.ContainsRune(c.Text, 0) {
+		return nil, errors.New(`the command holds a NUL character, which no shell can read; write it as \0 for printf`)
+	}
+	if s.over() {
+		return nil, errClosed
+	}
+	dir, note, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	t := &task{id: "b" + random(8), command: clip(c.Text, 300), description: c.Description, dir: dir, note: note,
+		taskState: taskState{state: Running}, drained: make(chan struct{}), done: make(chan struct{}),
+		out: &transcript{max: s.cfg.MaxOutput}}
+	theirs, err := s.connect(t, c, split)
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+	}()
+	if err != nil {
+		t.abandon()
+		return nil, err
+	}
+	t.start = time.Now()
+	t.tree, err = s.herd.start(job{shell: s.program, dir: dir, env: append(s.env[:len(s.env):len(s.env)], "PWD="+dir),
+		text: c.Text, stdin: theirs[0], stdout: theirs[1], stderr: theirs[len(theirs)-1]})
+	if err != nil {
+		t.abandon()
+		return nil, err
+	}
+	if !s.follow(t, c) {
+		t.tree.stop(0, nil)
+		t.abandon()
+		return nil, errClosed
+	}
+	return t, nil
+}
+
+// connect makes the pipes and logs of t and returns the command's ends: stdin, stdout, and stderr if it is split.
+func (s *Shell) connect(t *task, c Command, split bool) (theirs []*os.File, err error) {
+	if c.HasStdin {
+		r, w, err := newPipe(true)
+		if err != nil {
+			return nil, err
+		}
+		theirs, t.input = append(theirs, r), w
+	} else {
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			return nil, fmt.Errorf("no command can be started: %v", err)
+		}
+		theirs = append(theirs, null)
+	}
+	kinds := []string{"output"}
+	if split {
+		kinds = []string{"stdout", "stderr"}
+	}
+	for i, kind := range kinds {
+		r, w, err := newPipe(false)
+		if err != nil {
+			return theirs, err
+		}
+		theirs = append(theirs, w)
+		log := &logFile{dir: &s.logs, name: t.id + "." + kind, max: s.cfg.MaxLog}
+		t.streams = append(t.streams, newStream(r, log, t.out, i))
+		if split {
+			if _, err := log.keep(); err != nil {
+				return theirs, err
+			}
+		}
+	}
+	return theirs, nil
+}
+
+// follow starts what goes on beside a command: reading its output, feeding its input, and waiting for its end. It
+// reports false if the session has ended.
+func (s *Shell) follow(t *task, c Command) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.live[t] = struct{}{}
+	if t.input != nil {
+		s.wg.Go(func() {
+			io.WriteString(t.input, c.Stdin) // the command need not read it all
+			t.input.Close()
+		})
+	}
+	var reading sync.WaitGroup
+	for _, st := range t.streams {
+		reading.Go(st.run)
+	}
+	s.wg.Go(func() {
+		reading.Wait()
+		close(t.drained)
+	})
+	var limit time.Duration
+	if len(t.streams) > 1 { // in the background; else Run keeps the time
+		limit = c.Timeout
+	}
+	s.wg.Go(func() { s.watch(t, limit) })
+	return true
+}
+
+func nonEmpty(words ...string) []string {
+	var out []string
+	for _, w := range words {
+		if w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}

@@ -1,0 +1,196 @@
+//go:build !portable
+
+package shell
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// shepherdName is the argv[0] that makes this program a shepherd.
+const shepherdName = "ferrule-shepherd"
+
+// controlFd is the shepherd's end of the connection to the server.
+const controlFd = 3
+
+// Main runs the shepherd and never returns if this process was started as one; else it returns at once. Every program
+// that uses this package calls it before it does anything else, a test binary in its TestMain.
+func Main() {
+	if len(os.Args) > 0 && os.Args[0] == shepherdName {
+		shepherd()
+	}
+}
+
+// shepherd is the helper that each command runs below.
+//
+// It is a subreaper: whoever loses its parent becomes its child, setsid or not, so the whole tree is always below it,
+// and the tree is gone exactly when it has no child left. It shares its working directory with the shell (CLONE_FS), so
+// its own getcwd tells where the shell was at the end, however it ended. When the connection closes, because the server
+// is done with it or dead, the tree dies.
+//
+// It leaves by syscall.Exit, which runs no hooks: those of the race detector take a second.
+func shepherd() {
+	runtime.LockOSThread() // Pdeathsig is bound to the thread that forks
+	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	inheritNothing()
+	s := &warden{control: os.NewFile(controlFd, "control")}
+	in, files := s.receive()
+	kind, order, err := readFrame(in)
+	if err != nil || kind != orderRun {
+		syscall.Exit(0)
+	}
+	s.send(reportTaken)
+	pid, err := start(order, files)
+	for _, fd := range files { // from here on only the tree holds them
+		unix.Close(fd)
+	}
+	if err != nil {
+		s.send(reportError, err.Error())
+		syscall.Exit(0)
+	}
+	s.send(reportStarted, strconv.Itoa(pid))
+	go s.obey(in)
+	s.reap(pid)
+	syscall.Exit(0)
+}
+
+// inheritNothing keeps descriptors that whoever started the server left open from reaching commands.
+func inheritNothing() {
+	if unix.CloseRange(controlFd, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) == nil {
+		return
+	}
+	d, err := os.ReadDir("/proc/self/fd") // before Linux 5.11
+	if err != nil {
+		unix.CloseOnExec(controlFd)
+	}
+	for _, e := range d {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd >= controlFd {
+			unix.CloseOnExec(fd)
+		}
+	}
+}
+
+// A warden is the shepherd's side of the connection.
+type warden struct {
+	mu      sync.Mutex // one report at a time
+	control *os.File
+}
+
+// receive waits for the first bytes from the server, with which the descriptors of the command come.
+func (s *warden) receive() (*bufio.Reader, []int) {
+	buf, rights := make([]byte, 16<<10), make([]byte, unix.CmsgSpace(8*4))
+	var n, got int
+	err := error(unix.EINTR)
+	for err == unix.EINTR {
+		n, got, _, _, err = unix.Recvmsg(controlFd, buf, rights, unix.MSG_CMSG_CLOEXEC)
+	}
+	if err != nil || n == 0 {
+		syscall.Exit(0)
+	}
+	var files []int
+	msgs, _ := unix.ParseSocketControlMessage(rights[:got])
+	for _, m := range msgs {
+		fds, _ := unix.ParseUnixRights(&m)
+		files = append(files, fds...)
+	}
+	return bufio.NewReader(io.MultiReader(bytes.NewReader(buf[:n]), s.control)), files
+}
+
+func (s *warden) send(kind byte, fields ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.control.Write(frame(kind, fields...)) // a server that is gone shows as the end of input
+}
+
+// obey sends signals to the tree as told. SIGKILL, and the end of the connection, mean everybody and for good; then
+// reap finds no child and ends the process.
+func (s *warden) obey(in *bufio.Reader) {
+	below := func() []proc { return descendants(os.Getpid()) }
+	for {
+		kind, fields, err := readFrame(in)
+		if err != nil {
+			slay(below)
+			syscall.Exit(1)
+		}
+		if kind != orderSignal || len(fields) != 1 {
+			continue
+		}
+		n, _ := strconv.Atoi(fields[0])
+		if sig := syscall.Signal(n); sig == syscall.SIGKILL {
+			slay(below)
+		} else {
+			for _, p := range below() {
+				syscall.Kill(p.pid, sig)
+			}
+		}
+	}
+}
+
+// reap reports the end of the shell and then waits for everybody it has left behind.
+func (s *warden) reap(shell int) {
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil: // ECHILD: nobody is left
+			return
+		case pid == shell:
+			s.send(reportEnded, ended(ws)...)
+		}
+	}
+}
+
+// ended describes the end of the shell.
+func ended(ws syscall.WaitStatus) []string {
+	code, sig := ws.ExitStatus(), syscall.Signal(0)
+	if ws.Signaled() {
+		sig = ws.Signal()
+		code = 128 + int(sig)
+	}
+	dir, buf := "", make([]byte, 4096)
+	if n, err := unix.Getcwd(buf); err == nil && buf[0] == '/' {
+		dir = string(bytes.TrimRight(buf[:n], "\x00"))
+	}
+	fields := []string{strconv.Itoa(code), strconv.Itoa(int(sig)), dir}
+	// Looking through /proc costs more than a small command, so ask first whether there is anybody.
+	pid, err := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
+	for err == nil && pid > 0 {
+		pid, err = syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
+	}
+	if err == nil {
+		for _, p := range descendants(os.Getpid()) {
+			fields = append(fields, strconv.Itoa(p.pid), p.name)
+		}
+	}
+	return fields
+}
+
+// start runs the shell: order is dir, number of arguments, arguments, environment, and files become its descriptors
+// from 0 on.
+func start(order []string, files []int) (int, error) {
+	if len(order) < 2 || len(files) < 3 {
+		return 0, errFrame
+	}
+	dir, rest := order[0], order[2:]
+	n, err := strconv.Atoi(order[1])
+	if err != nil || n < 1 || n > len(rest) {
+		return 0, errFrame
+	}
+	attr := &syscall.ProcAttr{Dir: dir, Env: rest[n:], Sys: &syscall.SysProcAttr{
+		Setsid: true, Cloneflags: unix.CLONE_FS, Pdeathsig: syscall.SIGKILL,
+	}}
+	for _, fd := range files {
+		attr.Files = append(attr.Files, uintptr(fd))
+	}
+	return syscall.ForkExec(strings.Clone(rest[0]), rest[:n], attr)
+}
