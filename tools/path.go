@@ -1,0 +1,171 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"ferrule/tools/internal/roots"
+)
+
+var errNoRoot = errors.New("no project folder is set: start ferrule in a project's directory or with --root DIR")
+
+// Every path of every tool comes through here. The errors are for the model.
+
+// What a refusal says about the way to have a path outside of the workspace.
+const (
+	toRead   = "to allow it, start ferrule with --read-dir DIR (to read there) or --add-dir DIR (to change it, too)"
+	toChange = "to let files be changed there, start ferrule with --add-dir DIR"
+)
+
+// resolve returns the place that a path leads to. It need not exist. way is
+// what to do if it lies outside.
+func (s *Session) resolve(name, way string) (roots.Place, error) {
+	p, err := s.roots.Resolve(name)
+	switch {
+	case errors.Is(err, roots.ErrNoRoot):
+		return p, errNoRoot
+	case errors.Is(err, roots.ErrOutside):
+		return p, fmt.Errorf("%v; %s", err, way)
+	}
+	return p, err
+}
+
+// existing returns the place of a path that must exist.
+func (s *Session) existing(name string) (roots.Place, error) {
+	p, err := s.resolve(name, toRead)
+	if err == nil && p.Info == nil {
+		err = s.missing(p)
+	}
+	return p, err
+}
+
+// file returns the place of a path that must be a regular file.
+func (s *Session) file(name string) (roots.Place, error) {
+	p, err := s.existing(name)
+	if err != nil {
+		return p, err
+	}
+	return p, regular(p.Info, name)
+}
+
+// directory returns the place of a path that must be a directory; "" stands
+// for the first root.
+func (s *Session) directory(name string) (roots.Place, error) {
+	if name == "" {
+		name = "."
+	}
+	p, err := s.existing(name)
+	switch {
+	case err != nil || p.Info.IsDir():
+		return p, err
+	case p.Info.Mode().IsRegular():
+		return p, fmt.Errorf("%s is not a directory; use Read to see a file", printable(name))
+	}
+	return p, fmt.Errorf("%s is not a directory", printable(name))
+}
+
+// writable returns the place of a path that may be written: a regular file or
+// one that does not exist yet.
+func (s *Session) writable(name string) (roots.Place, error) {
+	p, err := s.resolve(name, toChange)
+	switch {
+	case err != nil:
+		return p, err
+	case p.ReadOnly:
+		return p, fmt.Errorf("%s is in a directory that may only be read; start ferrule with --add-dir DIR to change files there", printable(name))
+	case p.Info != nil:
+		return p, regular(p.Info, name)
+	case namesDirectory(name):
+		return p, fmt.Errorf("%s names a directory, which does not exist; give the path of a file", printable(name))
+	}
+	return p, nil
+}
+
+// namesDirectory reports whether a path can only mean a directory, as the
+// kernel has it: it ends in a separator, "." or "..".
+func namesDirectory(name string) bool {
+	name = filepath.ToSlash(name)
+	switch name[strings.LastIndexByte(name, '/')+1:] {
+	case "", ".", "..":
+		return true
+	}
+	return false
+}
+
+// missing is the error for a place where nothing is, with what may have been
+// meant.
+func (s *Session) missing(p roots.Place) error {
+	text := printable(p.Given) + " does not exist"
+	if s.isLink(p) {
+		return fmt.Errorf("%s: it is a link to %s, where nothing is", text, s.shown(p.Path))
+	}
+	if near := roots.Near(p, 3); len(near) > 0 {
+		for i := range near {
+			near[i] = s.shown(near[i])
+		}
+		text += "; there is " + strings.Join(near, ", ")
+	}
+	return errors.New(text)
+}
+
+// regular returns an error that says what name is, unless a regular file.
+func regular(fi fs.FileInfo, name string) error {
+	name = printable(name)
+	switch m := fi.Mode(); {
+	case m.IsRegular():
+		return nil
+	case m.IsDir():
+		return fmt.Errorf("%s is a directory; use Glob to list the files in it", name)
+	case m&fs.ModeNamedPipe != 0:
+		return fmt.Errorf("%s is a FIFO, not a regular file", name)
+	case m&fs.ModeSocket != 0:
+		return fmt.Errorf("%s is a socket, not a regular file", name)
+	default:
+		return fmt.Errorf("%s is a device, not a regular file", name)
+	}
+}
+
+// shown is the absolute path of a place as a result shows it: short, and on
+// one line.
+func (s *Session) shown(path string) string { return printable(s.roots.Display(path)) }
+
+// followed tells what must be known of the way to a place: the links on it and
+// a change of its root. It is empty in the ordinary case.
+func (s *Session) followed(p roots.Place) string {
+	var notes []string
+	kind := "file"
+	if p.Info != nil && p.Info.IsDir() {
+		kind = "directory"
+	}
+	switch {
+	case s.isLink(p):
+		notes = append(notes, fmt.Sprintf("(%s is a link; the %s is %s)", printable(p.Given), kind, s.shown(p.Path)))
+	case len(p.Links) > 0:
+		notes = append(notes, fmt.Sprintf("(%s goes through a link; the %s is %s)", printable(p.Given), kind, s.shown(p.Path)))
+	}
+	if p.Note != "" {
+		notes = append(notes, "("+p.Note+")")
+	}
+	return strings.Join(notes, "\n")
+}
+
+// isLink reports whether the path as given is itself a link, as far as its
+// spelling shows.
+func (s *Session) isLink(p roots.Place) bool {
+	if len(p.Links) == 0 {
+		return false
+	}
+	given := p.Given
+	if !filepath.IsAbs(given) {
+		given = filepath.Join(s.roots.First(), given)
+	}
+	return s.roots.Display(filepath.Clean(given)) == p.Links[0].Name
+}
+
+// rootOf returns the path of the root that holds the place.
+func rootOf(p roots.Place) string {
+	return strings.TrimSuffix(strings.TrimSuffix(p.Path, p.Rel), string(filepath.Separator))
+}

@@ -1,0 +1,147 @@
+package tools
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"ferrule/shell"
+	"ferrule/tools/internal/atomicfile"
+	"ferrule/tools/internal/roots"
+)
+
+// Config is what the user fixed for the life of a [Session]. No argument of a
+// call changes it.
+type Config struct {
+	Roots          []string // directories the tools may read and change; relative paths start at the first
+	ReadDirs       []string // directories they may only read
+	State          string   // where history and logs are kept; "" keeps none
+	MaxResultChars int      // cap of a result's text; 0 means DefaultResultChars
+}
+
+// A Session owns everything that outlives one call: the roots, the record of
+// what the model has seen, the history of changes, and the shell with its
+// working directory and background commands. Its methods may be called
+// concurrently.
+type Session struct {
+	cfg   Config
+	id    string
+	roots *roots.Set
+	files *atomicfile.Files
+	seen  seen
+
+	mu     sync.Mutex       // guards the fields below
+	pasts  map[string]*past // by the path of the root
+	sh     *shell.Shell     // started when the first command comes
+	closed bool
+}
+
+// NewSession opens the roots. The caller must call Close.
+func NewSession(cfg Config) (*Session, error) {
+	cfg.MaxResultChars = cmp.Or(cfg.MaxResultChars, DefaultResultChars)
+	set, err := roots.Open(cfg.Roots, cfg.ReadDirs)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{
+		cfg: cfg, id: newID(), roots: set,
+		files: atomicfile.NewFiles(atomicfile.SyncFile),
+		seen:  seen{files: make(map[string]record)},
+		pasts: make(map[string]*past),
+	}
+	s.settle()
+	return s, nil
+}
+
+// shell returns the shell of the session, which is started when the first
+// command comes: many sessions have none.
+func (s *Session) shell() (*shell.Shell, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, errors.New("the session is closed")
+	case len(s.cfg.Roots) == 0:
+		return nil, errNoRoot
+	case s.sh != nil:
+		return s.sh, nil
+	}
+	var err error
+	s.sh, err = shell.New(shell.Config{Roots: s.rootDirs, LogDir: s.logDir(), MaxOutput: s.cfg.MaxResultChars})
+	return s.sh, err
+}
+
+// Close ends every command that the session has started, waits for them, and
+// removes their logs.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	var err error
+	if s.sh != nil {
+		err = s.sh.Close()
+	}
+	for _, p := range s.pasts {
+		if p.log != nil {
+			err = cmp.Or(err, p.log.Close())
+		}
+	}
+	return cmp.Or(err, s.roots.Close())
+}
+
+// EndTasks ends the background commands, for a client that has gone away and
+// will not ask for them; calls at work go on.
+func (s *Session) EndTasks() {
+	s.mu.Lock()
+	sh := s.sh
+	s.mu.Unlock()
+	if sh != nil {
+		sh.EndTasks()
+	}
+}
+
+// Dirs returns the directories of the workspace, with links resolved.
+func (s *Session) Dirs() []roots.Dir { return s.roots.Dirs() }
+
+// ID is the name of the session in history and logs.
+func (s *Session) ID() string { return s.id }
+
+func (s *Session) rootDirs() (dirs []string) {
+	for _, d := range s.roots.Dirs() {
+		if !d.ReadOnly {
+			dirs = append(dirs, d.Path)
+		}
+	}
+	return dirs
+}
+
+func (s *Session) logDir() string {
+	state := cmp.Or(s.cfg.State, filepath.Join(os.TempDir(), "ferrule"))
+	return filepath.Join(state, "sessions", s.id, "tasks")
+}
+
+func newID() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// ReadFile returns the content of a file of the workspace, at most 1 MiB, for
+// text that goes into a prompt.
+func (s *Session) ReadFile(name string) ([]byte, error) {
+	p, err := s.file(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := p.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, _, err := atomicfile.Read(f, 1<<20)
+	return data, err
+}

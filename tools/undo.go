@@ -1,0 +1,20 @@
+package tools
+
+import "context"
+
+type undoInput struct {
+	FilePath string `json:"file_path,omitempty"`
+	Steps    int    `json:"steps,omitempty" schema:"min=1,max=100,default=1"`
+	Redo     bool   `json:"redo,omitempty" schema:"default=false"`
+}
+
+// Undo takes back changes that the tools of this session made.
+var Undo = define(spec{
+	name: "Undo", title: "Take back a change", toolset: "extra",
+	hints: Hints{Destructive: true},
+}, undo)
+
+func undo(ctx context.Context, r *request, in undoInput) (Result, error) {
+	text, err := r.Undo(ctx, UndoOptions{File: in.FilePath, Session: r.id, Steps: in.Steps, Redo: in.Redo})
+	return Result{Text: text}, err
+}
