@@ -1,0 +1,156 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"ferrule/shell"
+)
+
+// Limits of what a prompt says of git, in characters.
+const (
+	statusLimit = 2000
+	lineLimit   = 200 // a branch, or a commit's subject
+)
+
+// gitSnapshot describes the state of git in dir, and says whether dir belongs to a
+// repository. The text is "" when it does not.
+func gitSnapshot(ctx context.Context, dir string) (text string, repo bool) {
+	s, err := shell.Snapshot(ctx, dir)
+	switch {
+	case errors.Is(err, shell.ErrNotRepository):
+		return "", false
+	case errors.Is(err, shell.ErrGitMissing):
+		return "", hasGit(dir)
+	case err != nil && !errors.Is(err, context.DeadlineExceeded):
+		return "Git was asked and refused: " + head(err.Error(), lineLimit), true
+	}
+	return describe(s, err != nil), true
+}
+
+// describe puts s into words. slow says that git was left before it had answered
+// everything.
+func describe(s shell.GitState, slow bool) string {
+	var b strings.Builder
+	if slow && s.Branch == "" && s.Head == "" {
+		return "Git needed more than a second and was left. Branch, status and commits are not known."
+	}
+	branch := cmp.Or(head(s.Branch, lineLimit), "none, HEAD is detached at "+s.Head)
+	if s.Head == "" && !slow {
+		branch += " (no commits yet)"
+	}
+	fmt.Fprintf(&b, "Branch: %s\n", branch)
+	if s.Main != "" {
+		fmt.Fprintf(&b, "Main branch: %s\n", head(s.Main, lineLimit))
+	}
+	switch {
+	case slow:
+		b.WriteString("Status: not known, git needed more than a second and was left\n")
+	case s.Status == "":
+		b.WriteString("Status: clean\n")
+	default:
+		fmt.Fprintf(&b, "\nStatus:\n%s\n", cutStatus(s.Status))
+	}
+	if s.Commits != "" {
+		b.WriteString("\nRecent commits:\n")
+		for line := range strings.Lines(s.Commits) {
+			b.WriteString(head(strings.TrimRight(line, "\n"), lineLimit) + "\n")
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// cutStatus shortens a status to whole lines, 2,000 characters at most, and says
+// how much is missing. A first line that is longer is cut inside.
+func cutStatus(status string) string {
+	if utf8.RuneCountInString(status) <= statusLimit {
+		return status
+	}
+	const room = 60 // for the last line
+	shown := strings.TrimSuffix(head(status, statusLimit-room), "…")
+	if i := strings.LastIndexByte(shown, '\n'); i >= 0 {
+		shown = shown[:i]
+	}
+	all, kept := strings.Count(status, "\n")+1, strings.Count(shown, "\n")+1
+	return fmt.Sprintf("%s\n… and more: %d of %d lines are shown", shown, kept, all)
+}
+
+// head returns at most the first n characters of s, with a mark if some are
+// missing.
+func head(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
+	}
+	return s
+}
+
+// hasGit looks for a repository without asking git.
+func hasGit(dir string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+const frozenDirs = 64
+
+// A frozen keeps what the prompts of one session say of its beginning, so that a
+// later request gets the same bytes: the date, and the state of git in each
+// directory. The zero value is ready; it may be used concurrently.
+type frozen struct {
+	mu    sync.Mutex
+	today string
+	repos map[string]func() repoFacts // for at most frozenDirs directories; others are looked at anew
+}
+
+type repoFacts struct {
+	text string
+	repo bool
+}
+
+func (f *frozen) date(now func() time.Time) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.today == "" {
+		f.today = now().Format(time.DateOnly)
+	}
+	return f.today
+}
+
+// git returns what snapshot says of dir when it is asked first. The end of ctx
+// does not end it, since others may wait for the same answer; it has a limit of
+// its own.
+func (f *frozen) git(ctx context.Context, dir string, snapshot func(context.Context, string) (string, bool)) (text string, repo bool) {
+	f.mu.Lock()
+	look := f.repos[dir]
+	if look == nil {
+		look = sync.OnceValue(func() repoFacts {
+			text, repo := snapshot(context.WithoutCancel(ctx), dir)
+			return repoFacts{text, repo}
+		})
+		if f.repos == nil {
+			f.repos = make(map[string]func() repoFacts)
+		}
+		if len(f.repos) < frozenDirs {
+			f.repos[dir] = look
+		}
+	}
+	f.mu.Unlock()
+	r := look()
+	return r.text, r.repo
+}
