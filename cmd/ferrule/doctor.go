@@ -1,0 +1,97 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"ferrule/tools"
+)
+
+// doctor shows what is here and what counts: the workspace, the programs that
+// the tools use, and the limits. It exits with 1 if something is missing.
+func doctor(ctx context.Context, e environment, o options, _ []string) error {
+	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	bad := false
+	say := func(what, format string, a ...any) { fmt.Fprintf(w, "%s\t%s\n", what, fmt.Sprintf(format, a...)) }
+	say("ferrule", "%s, %s, %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+
+	s, err := tools.NewSession(o.workspace)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if len(o.workspace.Roots) == 0 {
+		say("workspace", "MISSING: no project folder; start in a project's directory or use --root DIR")
+		bad = true
+	}
+	for _, d := range s.Dirs() {
+		kind := "may be read and changed"
+		if d.ReadOnly {
+			kind = "may be read"
+		}
+		say("workspace", "%s (%s)", d.Path, kind)
+	}
+	say("state", "%s", state(o.workspace.State))
+	for _, t := range s.Torn() {
+		say("torn file", "%s: a write was cut off; ferrule undo %s brings the old content back", t, t)
+		bad = true
+	}
+	for _, p := range []struct{ name, without string }{
+		{"bash", "Bash runs /bin/sh instead"},
+		{"git", "the prompt has no git snapshot"},
+	} {
+		say(p.name, "%s", program(ctx, p.name, p.without))
+	}
+	say("ripgrep", "not needed: Grep and Glob are built in")
+	say("result cap", "%d characters", cmp.Or(o.workspace.MaxResultChars, tools.DefaultResultChars))
+	if os.Geteuid() == 0 {
+		say("user", "root: commands of the model can do anything on this machine")
+	}
+	for _, name := range []string{"LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV"} {
+		if v := e.getenv(name); v != "" {
+			say(name, "%s", v)
+		}
+	}
+	if bad {
+		return errTold
+	}
+	return nil
+}
+
+// state tells where state is kept and whether it can be.
+func state(dir string) string {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "MISSING: " + err.Error()
+	}
+	f, err := os.CreateTemp(dir, ".doctor-")
+	if err != nil {
+		return "MISSING: " + err.Error()
+	}
+	f.Close()
+	os.Remove(f.Name())
+	return dir
+}
+
+// program tells where a program is and its version.
+func program(ctx context.Context, name, without string) string {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "not found: " + without
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	first, _, _ := strings.Cut(string(out), "\n")
+	if err != nil || first == "" {
+		return path + " (does not tell its version)"
+	}
+	return path + " (" + first + ")"
+}
