@@ -79,25 +79,22 @@ type splice struct{ from, to, size int }
 // A place is a range of changed bytes.
 type place struct{ from, to int }
 
-// move corrects places for splices, which are in order and were made after them.
+// move corrects places for splices, which are in order and were made after them. An end of a place within a splice moves
+// to its beginning: the new bytes are a place of their own.
 func move(places []place, splices []splice) {
 	shifts := make([]int, len(splices)+1)
 	for i, s := range splices {
 		shifts[i+1] = shifts[i] + s.size - (s.to - s.from)
 	}
-	moved := func(at int, end bool) int {
+	moved := func(at int) int {
 		k, _ := slices.BinarySearchFunc(splices, at, func(s splice, at int) int { return cmp.Compare(s.to, at+1) })
-		if k == len(splices) || at <= splices[k].from {
-			return at + shifts[k]
+		if k < len(splices) {
+			at = min(at, splices[k].from)
 		}
-		at = splices[k].from + shifts[k]
-		if end {
-			at += splices[k].size
-		}
-		return at
+		return at + shifts[k]
 	}
 	for i, p := range places {
-		places[i] = place{moved(p.from, false), moved(p.to, true)}
+		places[i] = place{moved(p.from), moved(p.to)}
 	}
 }
 

@@ -24,6 +24,7 @@ func TestExplain(t *testing.T) {
 		{"numbers and more", code, Edit{Old: "3\tfunc alhpa() {\n4\t\tbeta()\n", New: "x"}, []string{"leave out 3<TAB>"}},
 		{"blank ends", "foo \nbar\n", Edit{Old: "foo\nbar", New: "x"}, []string{"line 1 ends in 1 blank, old_string in nothing"}},
 		{"no blank ends", "foo\nbar\n", Edit{Old: "foo\t \nbar", New: "x"}, []string{`line 1 ends in nothing, old_string in "\t "`}},
+		{"blank within a line", "foobar1\n", Edit{Old: "foobar ", New: "x"}, []string{"the nearest place is line 1"}},
 		{"no final newline", "foo\nbar", Edit{Old: "bar\n", New: "x"}, []string{"the last line of the file, 2, has no line break"}},
 		{"empty line", "foo\nbar\n", Edit{Old: "foo\n\n", New: "x"}, []string{"without the line breaks at its end it matches at line 1"}},
 		{"inner blanks", "a  =  1\n", Edit{Old: "a = 1", New: "x"}, []string{`line 1 has 1 blank after "a " where old_string has U+003D`}},

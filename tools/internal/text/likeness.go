@@ -132,6 +132,10 @@ type hit struct {
 	theirs, ours []string // for each line what the view has and what old_string has
 }
 
+// longestAlike is the length in bytes of the longest line in which a form is looked for: the clock is looked at between
+// lines.
+const longestAlike = 1 << 20
+
 // alike searches for old in view in the form that write gives to lines. It gives up at the time until.
 func alike(view, old string, write func(*form, string), until time.Time) (hit, bool) {
 	var want form
@@ -148,7 +152,9 @@ func alike(view, old string, write func(*form, string), until time.Time) (hit, b
 	all := form{out: make([]byte, 0, len(view)+1)}
 	n := 0
 	for l := range strings.Lines(view) {
-		write(&all, strings.TrimSuffix(l, "\n"))
+		if len(l) <= longestAlike {
+			write(&all, strings.TrimSuffix(l, "\n"))
+		}
 		all.out = append(all.out, '\n')
 		if n++; n&255 == 0 && time.Now().After(until) {
 			return hit{}, false

@@ -174,6 +174,44 @@ func TestDetectNothing(t *testing.T) {
 	}
 }
 
+// A guess is not believed if encoding the text again would give other bytes, as with NEC's duplicate of ≒.
+func TestDetectExact(t *testing.T) {
+	t.Parallel()
+	data := append(encoded(t, shiftJIS, "設定ファイルを読み込む\n"), 0x87, 0x90)
+	if f := Decode(data, ""); f.Encoding() != "" {
+		t.Errorf("taken for %s", f.Encoding())
+	}
+	got, err := Decode(data, "sjis").Apply([]Edit{{Old: "設定", New: "終了"}})
+	if want := append(encoded(t, shiftJIS, "終了ファイルを読み込む\n"), 0x87, 0x90); err != nil || string(got.Data) != string(want) {
+		t.Errorf("declared: %v, got %x, want %x", err, got.Data, want)
+	}
+}
+
+// Bytes that are common characters in two encodings are not sure to be either.
+func TestGuessAmbiguous(t *testing.T) {
+	t.Parallel()
+	var both string
+	for _, r := range simplifiedFirst + simplifiedNext {
+		b := encoded(t, gb18030, string(r))
+		if text, ok, exact := eucKR.strict(b); ok && exact && strings.Contains(hangulFirst+hangulNext, text) {
+			both += string(r)
+		}
+	}
+	if len(both) < 12 {
+		t.Fatalf("only %q are common in both", both)
+	}
+	sample := encoded(t, gb18030, both)
+	for _, c := range []*codec{gb18030, eucKR} {
+		text, _, _ := c.strict(sample)
+		if p, n := scripts()[c].points(text); p < surePoints || p < surePer*float32(n) {
+			t.Errorf("%s: %q has only %v points", c.name, text, p)
+		}
+	}
+	if c := guess(sample); c != nil {
+		t.Errorf("%x was taken for %s", sample, c.name)
+	}
+}
+
 func TestDeclared(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ declared, hex, encoding, view string }{
@@ -215,6 +253,8 @@ func TestStray(t *testing.T) {
 		{good + "x\xffy\n", "UTF-8", 1, 11},
 		{good + "\uFFFD\n\xff\n", "UTF-8", 1, 12},
 		{"你\n\xff\xfe\n", "", 2, 2},
+		{strings.Repeat("你", 19) + "\xff", "", 1, 1},
+		{strings.Repeat("你", 20) + "\xff", "UTF-8", 1, 1},
 		{"\xff\xfea\x00\n\x00\x00\xd8b\x00", "UTF-16LE", 1, 2},
 	} {
 		f := Decode([]byte(c.data), "")
