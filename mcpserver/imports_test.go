@@ -17,7 +17,7 @@ func TestImports(t *testing.T) {
 		"mcpserver":             {"tools", "prompts", "shell"},
 		"tools":                 {"shell", internal + "atomicfile", internal + "history", internal + "roots", internal + "schema", internal + "search", internal + "text", internal + "walk"},
 		internal + "atomicfile": nil,
-		internal + "history":    nil,
+		internal + "history":    {internal + "atomicfile"},
 		internal + "roots":      nil,
 		internal + "schema":     nil,
 		internal + "search":     {internal + "text", internal + "walk"},

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -49,7 +50,7 @@ func codePromptDecl() mcp.Prompt {
 type promptEnv struct {
 	roots  []string                          // project folders, absolute, the first one being the default
 	home   string                            // the state directory, which holds the user's AGENTS.md; may be ""
-	open   func(path string) ([]byte, error) // see instructionSources
+	open   func(path string) ([]byte, error) // see instructionSources; its error for a missing file may be any
 	tools  []string                          // names of the tools served
 	shell  string                            // name of the shell that runs commands
 	goos   string                            // "" is the running system
@@ -103,12 +104,21 @@ func (env promptEnv) facts(ctx context.Context, args map[string]string) (prompts
 	if err != nil {
 		return f, err
 	}
-	f.Instructions, f.LeftOut = instructions(instructionSources{home: env.home, roots: roots, cwd: cwd, open: env.open})
+	f.Instructions, f.LeftOut = instructions(instructionSources{home: env.home, roots: roots, cwd: cwd, open: env.read})
 	if cwd != "" {
 		f.Cwd = cwd
 		f.Snapshot, f.Git = env.frozen.git(ctx, cwd, gitSnapshot)
 	}
 	return f, nil
+}
+
+// read opens a file that is there. Most instruction files are not, and the error
+// of open is made for a model, with names that are near.
+func (env promptEnv) read(path string) ([]byte, error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fs.ErrNotExist
+	}
+	return env.open(path)
 }
 
 // workingDir returns the working directory that a client named, and the roots, all

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,7 +41,11 @@ func project(t *testing.T) (promptEnv, string) {
 			if err != nil {
 				return nil, err
 			}
-			return root.ReadFile(rel)
+			data, err := root.ReadFile(rel)
+			if err != nil {
+				return nil, fmt.Errorf("%s cannot be had: %v", path, err) // nothing to look inside, as from the tools
+			}
+			return data, nil
 		},
 	}
 	return env, top
@@ -115,6 +120,9 @@ func TestCodePrompt(t *testing.T) {
 				t.Errorf("%s: %q is missing in\n%s", part, want, by[part])
 			}
 		}
+	}
+	if n := strings.Count(by["instructions"], "\n- "); n != 1 {
+		t.Errorf("%d files are named as left out, want 1", n)
 	}
 	if strings.Contains(raw, "top secret") {
 		t.Error("a file outside of the roots was read")
