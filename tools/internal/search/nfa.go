@@ -27,7 +27,7 @@ type budget struct {
 	out  bool        // stopped: the answer is worth nothing
 }
 
-const workBetweenAsks = 1 << 20
+const workBetweenAsks = 1 << 18
 
 func (b *budget) spend(n int) {
 	if b.left -= n; b.left < 0 {

@@ -136,7 +136,7 @@ func TestGivesUp(t *testing.T) {
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	text := sources(t, 40<<10)
-	for _, pattern := range []string{`func`, `f.*?\(`, `[a-z]+`, `(?s)func.*?\n}`, `(a|ab)(c|bcd)?`, `x*`, `^\t.*$`, `(|a)+b`, `(a*)+`, `(a|b)*?c`, `\n\n`,
+	for _, pattern := range []string{`func`, `f.*?\(`, `[a-z]+`, `(?s)func.*?\n}`, `(a|ab)(c|bcd)?`, `x*`, `^\t.*$`, `(|a)+b`, `(|a)*`, `(|e)*?t`, `(|r){2,}e`, `(a*)+`, `(a|b)*?c`, `\n\n`,
 		`[^\n]*err[^\n]*\n`, `(?U)a.*e`, `a??b`, `(a{2,3}?)`, `\A.*`, `(foo|foobar|fo)`, `e?e`, `.{3,7}?;`, `(?:a|(?:b|))*c`} {
 		p := mustCompile(t, pattern, PatternOptions{Multiline: true})
 		p.across = true

@@ -45,11 +45,12 @@ type Query struct {
 	Only          bool // an entry for each match and nothing of its line; Content only; then there is no context
 	Numbers       bool // line numbers; Content only
 
-	Limit    int    // entries shown; 0: no limit
-	Offset   int    // entries skipped
-	MaxChars int    // characters of the answer; 0: DefaultChars. One entry is always shown.
-	Prefix   string // stands before each name in the answer
-	Single   bool   // the user named the one file: it is searched even if it is binary, and lines go without its name
+	Limit    int  // entries shown; 0: no limit
+	Offset   int  // entries skipped
+	MaxChars int  // characters of the answer; 0: DefaultChars. One entry is always shown.
+	Single   bool // the user named the one file: it is searched even if it is binary, and lines go without its name
+
+	Name func(name string) string // how a file is called in the answer; called concurrently; nil: as in names
 }
 
 // Found is an answer.
@@ -72,7 +73,7 @@ type Found struct {
 // Unreadable tells about files that could not be read.
 type Unreadable struct {
 	Count int
-	Names []string // the first five in path order, with Query.Prefix
+	Names []string // the first five in path order, as Query.Name has them
 }
 
 const (
@@ -103,7 +104,7 @@ func files(ctx context.Context, dir string, names []string, q Query, sizes sizes
 	defer t.close()
 	q.MaxChars = cmp.Or(q.MaxChars, DefaultChars)
 	q.Before, q.After, q.Offset = min(q.Before, maxContext), min(q.After, maxContext), min(q.Offset, maxOffset)
-	if q.Only {
+	if q.Only = q.Only && q.Mode == Content; q.Only {
 		q.Before, q.After = 0, 0
 	}
 	r := &run{ctx: ctx, tree: t, names: names, q: q, sizes: sizes, big: make(chan struct{}, 1)}
@@ -250,7 +251,7 @@ func (w *worker) search(i int, lim limits) (h hit, binary bool, err error) {
 	defer f.close()
 	src := w.buf.open(f, &r.q)
 	defer src.close()
-	c := collector{q: &r.q, scan: w.scan, name: r.q.Prefix + r.names[i], lim: lim, hit: hit{file: i, modified: f.modified}}
+	c := collector{q: &r.q, scan: w.scan, name: r.name(i), lim: lim, hit: hit{file: i, modified: f.modified}}
 	err = c.collect(src)
 	return c.hit, src.binary, err
 }
@@ -284,7 +285,7 @@ func (r *run) answer() *Found {
 		f.Unreadable.Count += len(c.unreadable)
 		for _, i := range c.unreadable {
 			if len(f.Unreadable.Names) < namesTold {
-				f.Unreadable.Names = append(f.Unreadable.Names, r.q.Prefix+r.names[i])
+				f.Unreadable.Names = append(f.Unreadable.Names, r.name(i))
 			}
 		}
 	}
@@ -312,9 +313,17 @@ func (r *run) answer() *Found {
 	return f
 }
 
+// name is what a file is called in the answer.
+func (r *run) name(i int) string {
+	if r.q.Name == nil {
+		return r.names[i]
+	}
+	return r.q.Name(r.names[i])
+}
+
 // line is the entry of a file.
 func (r *run) line(h hit) string {
-	t := r.q.Prefix + r.names[h.file]
+	t := r.name(h.file)
 	if r.q.Mode == Count {
 		t += ":" + strconv.Itoa(h.count)
 	}

@@ -115,7 +115,7 @@ func TestPieces(t *testing.T) {
 		write(t, dir, name, text)
 		names = append(names, name)
 	}
-	for _, pattern := range []string{`err`, `nil.*foo|^x`, `^$`, `\bé`, `\n\n`, `foo \n`, `x[^y]{1,9}x`, `\r\n`, `(?s:nil.{0,20}err)`} {
+	for _, pattern := range []string{`err`, `nil.{0,40}foo|^x`, `^$`, `\bé`, `\n\n`, `foo \n`, `x[^y]{1,9}x`, `\r\n`, `(?s:nil.{0,20}err)`} {
 		for _, multiline := range []bool{false, true} {
 			p := mustCompile(t, pattern, PatternOptions{Multiline: multiline})
 			for i, q := range []Query{{}, {Mode: Count}, {Mode: Content, Numbers: true}, {Mode: Content, Numbers: true, Before: 3, After: 2},
