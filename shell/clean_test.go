@@ -38,7 +38,7 @@ var cleanCases = []struct{ name, in, want string }{
 	{"invalid", "\xff\xfea\xe2\x80b\xf0\x9f", "\uFFFD\uFFFDa\uFFFD\uFFFDb\uFFFD\uFFFD"},
 	{"surrogate, overlong", "\xed\xa0\x80\xc0\xaf", strings.Repeat("\uFFFD", 5)},
 	{"the mark itself", "\uFFFD", "\uFFFD"},
-	{"odd place for a line's limit", strings.Repeat("xx日", maxLine/5+1), strings.Repeat("xx日", maxLine/5+1)},
+	{"odd place for a line's limit", strings.Repeat("日", maxLine/3+1), strings.Repeat("日", maxLine/3+1)},
 	{"wide", "日本\r本", "本"},
 }
 
@@ -48,8 +48,10 @@ func TestClean(t *testing.T) {
 		if got := Clean(c.in); got != c.want {
 			t.Errorf("%s: Clean(%.80q) = %.80q, want %.80q", c.name, c.in, got, c.want)
 		}
-		if got := piecewise(c.in, 1, maxLine); got != c.want {
-			t.Errorf("%s: byte by byte %.80q, want %.80q", c.name, got, c.want)
+		for _, n := range []int{1, maxLine, len(c.in)} {
+			if got := piecewise(c.in, n, maxLine); got != c.want {
+				t.Errorf("%s: in pieces of %d %.80q, want %.80q", c.name, n, got, c.want)
+			}
 		}
 	}
 }

@@ -82,7 +82,7 @@ func TestDirectoryAfterTimeout(t *testing.T) {
 	} {
 		s, root := newShell(t, Config{pace: faster})
 		place(t, root)
-		r := doWithin(t, s, command, 500*time.Millisecond)
+		r := doWithin(t, s, command, 1500*time.Millisecond)
 		if !r.TimedOut || r.Dir != filepath.Join(root, "a") || r.Output != "partial\n" || r.Wall > 5*time.Second {
 			t.Errorf("%q: %+v", command, r)
 		}
@@ -174,7 +174,10 @@ func TestDirectoryParallel(t *testing.T) {
 	place(t, root)
 	var wg sync.WaitGroup
 	wg.Go(func() { do(t, s, "touch started; until [ -e moved ]; do sleep .01; done") })
-	do(t, s, "until [ -e started ]; do sleep .01; done; cd a; touch ../moved")
+	do(t, s, "until [ -e started ]; do sleep .01; done; cd a")
+	if err := os.WriteFile(filepath.Join(root, "moved"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	wg.Wait()
 	if r := do(t, s, "pwd"); r.Output != filepath.Join(root, "a")+"\n" {
 		t.Errorf("in %q", r.Output)

@@ -61,6 +61,9 @@ func (h *herd) spawn() (*tree, error) {
 	if h.closed {
 		return nil, errClosed
 	}
+	if os.Args[0] == shepherdName { // or a program without Main would start itself for ever
+		return nil, errors.New("this program runs commands without calling shell.Main first")
+	}
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("no command can be started: %v", err)
@@ -104,22 +107,26 @@ func (h *herd) start(j job) (*tree, error) {
 		files = append(files, script)
 	}
 	for range 2 {
-		h.mu.Lock()
-		t := h.spare
-		h.spare = nil
-		if t == nil {
-			t, err = h.spawn()
-		}
-		h.mu.Unlock()
-		if err != nil {
+		var t *tree
+		if t, err = h.take(); err != nil {
 			return nil, err
 		}
-		err = t.order(j, files)
-		if err == nil {
+		if err = t.order(j, files); err == nil {
 			return t, nil
 		}
 	}
 	return nil, err
+}
+
+// take returns a shepherd without an order: the one that stands ready, or a new one.
+func (h *herd) take() (*tree, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := h.spare; t != nil {
+		h.spare = nil
+		return t, nil
+	}
+	return h.spawn()
 }
 
 // order hands the job to the shepherd and waits until it has it.
@@ -243,10 +250,14 @@ func (t *tree) stop(grace time.Duration, hurry <-chan struct{}) {
 func (h *herd) close() {
 	h.mu.Lock()
 	h.closed = true
-	if h.spare != nil {
-		h.spare.control.Close()
-	}
+	spare := h.spare
 	h.mu.Unlock()
+	if spare != nil {
+		spare.control.Close()
+		if !within(spare.gone, time.Second, nil) {
+			spare.cmd.Process.Kill() // somebody has stopped it
+		}
+	}
 	h.wg.Wait()
 }
 
@@ -347,6 +358,13 @@ func (s *stream) readOnce(fd int) int {
 	}
 	s.use(s.buf[:n])
 	return n
+}
+
+// over reports that the output has ended.
+func (s *stream) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.eof
 }
 
 // signalName returns the usual name of a signal.

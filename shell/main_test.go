@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -52,33 +51,6 @@ func server(job string) {
 	}
 	os.Exit(0)
 }
-
-// startServer runs server and returns it with its output.
-func startServer(t *testing.T, root, job string) (*exec.Cmd, *bufio.Reader) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), "SHELL_TEST_SERVER="+job, "SHELL_TEST_ROOT="+root)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	return cmd, bufio.NewReader(out)
-}
-
-// nightly says that tests may take long.
-var nightly = os.Getenv("FERRULE_NIGHTLY") == "1"
 
 // need skips the test where a program is missing; in CI it fails.
 func need(t testing.TB, programs ...string) {

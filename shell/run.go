@@ -29,7 +29,8 @@ type Result struct {
 	Output       string // cleaned, stdout and stderr in the order of writing; a line stands for what was left out
 	MissingLines int64  // how many line feeds and bytes of cleaned text that is
 	MissingBytes int64
-	LogFile      string // raw output, if some of it was left out above; it is bounded too
+	LogFile      string // raw output, if some of it was left out above
+	LogLimited   bool   // that file has reached its limit and lacks a part as well
 
 	Code     int    // exit code, or 128 and the number of the signal
 	Signal   string // that ended the shell, such as "SIGKILL"; "" for none
@@ -80,6 +81,7 @@ func (s *Shell) Run(ctx context.Context, c Command) (*Result, error) {
 	r.MissingLines, r.MissingBytes = lost.Lines, lost.Bytes
 	if lost.Bytes > 0 {
 		r.LogFile = t.keepLogs()[0]
+		r.LogLimited = t.streams[0].log.full()
 	}
 	return r, nil
 }

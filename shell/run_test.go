@@ -145,7 +145,7 @@ func TestHeadAndTail(t *testing.T) {
 	for i := range 64000 {
 		fmt.Fprintln(&all, i+1)
 	}
-	if log, err := os.ReadFile(r.LogFile); err != nil || string(log) != all.String() {
+	if log, err := os.ReadFile(r.LogFile); err != nil || string(log) != all.String() || r.LogLimited {
 		t.Errorf("log of %d bytes, want %d, %v", len(log), all.Len(), err)
 	}
 	if fi, err := os.Stat(r.LogFile); err != nil || fi.Mode().Perm() != 0o600 {
@@ -156,6 +156,18 @@ func TestHeadAndTail(t *testing.T) {
 	}
 	if _, err := os.Stat(s.cfg.LogDir); !os.IsNotExist(err) {
 		t.Errorf("logs outlive the session: %v", err)
+	}
+}
+
+// The file that has the rest may itself be too small, which is told.
+func TestLogLimited(t *testing.T) {
+	t.Parallel()
+	s, _ := newShell(t, Config{MaxLog: 1, MaxOutput: 1000}) // 64 KiB is the least
+	r := do(t, s, "seq 1 64000")
+	log, err := os.ReadFile(r.LogFile)
+	if err != nil || !r.LogLimited || len(log) > 64<<10 || !strings.HasPrefix(string(log), "1\n2\n") ||
+		!strings.HasSuffix(string(log), "\n64000\n") || !strings.Contains(string(log), " bytes left out ...]") {
+		t.Errorf("%d bytes, limited %v, %v", len(log), r.LogLimited, err)
 	}
 }
 

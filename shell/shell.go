@@ -3,7 +3,8 @@
 // Every command is a new shell; the working directory is the only thing that one command leaves to the next. It promises:
 //
 //   - Nothing outlives the session. Whatever a command starts, and however it hides it, is ended with the command's time
-//     limit, its task, the session, or the death of this process.
+//     limit, its task, the session, or the death of this process. Only what has gained other privileges (sudo) cannot be
+//     ended by us.
 //   - A call returns when its shell has ended. What the command has left running becomes a task that can be looked at
 //     and stopped.
 //   - Memory and disk stay bounded under any output; the beginning and the end of it are kept.

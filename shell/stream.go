@@ -64,13 +64,6 @@ func (s *stream) use(p []byte) {
 	s.clean.Write(p)
 }
 
-// over reports that the output has ended.
-func (s *stream) over() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.eof
-}
-
 // flush puts an unfinished line, such as a prompt, into the transcript.
 func (s *stream) flush() {
 	s.mu.Lock()

@@ -81,7 +81,7 @@ func TestTaskEnds(t *testing.T) {
 func TestTaskTimeout(t *testing.T) {
 	t.Parallel()
 	s, _ := newShell(t, Config{pace: faster})
-	info, err := s.Start(t.Context(), Command{Text: "echo a; sleep 60", Timeout: 300 * time.Millisecond})
+	info, err := s.Start(t.Context(), Command{Text: "echo a; sleep 60", Timeout: 1500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,13 +3,16 @@
 package shell
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -58,6 +61,30 @@ func none(t *testing.T, tag string) {
 	if a := alive(tag); len(a) > 0 {
 		t.Errorf("survivors: %q", a)
 	}
+}
+
+// startServer runs server and returns it with its output.
+func startServer(t *testing.T, root, job string) (*exec.Cmd, *bufio.Reader) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), "SHELL_TEST_SERVER="+job, "SHELL_TEST_ROOT="+root)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return cmd, bufio.NewReader(out)
 }
 
 func TestTreeTimeout(t *testing.T) {
@@ -205,26 +232,31 @@ func TestTreeShepherdKilled(t *testing.T) {
 	}
 }
 
+// spare sends a signal to the helper that stands ready.
+func spare(t *testing.T, s *Shell, sig syscall.Signal) {
+	t.Helper()
+	eventually(t, 5*time.Second, func() bool {
+		s.herd.mu.Lock()
+		defer s.herd.mu.Unlock()
+		return s.herd.spare != nil && s.herd.spare.cmd.Process.Signal(sig) == nil
+	}, func() string { return "no helper stands ready" })
+}
+
 // A helper that dies while it waits is replaced, and the command runs once.
 func TestSpareKilled(t *testing.T) {
 	t.Parallel()
 	s, root := newShell(t, Config{})
 	do(t, s, "true")
-	for range 5 {
-		eventually(t, 5*time.Second, func() bool {
-			s.herd.mu.Lock()
-			defer s.herd.mu.Unlock()
-			if s.herd.spare == nil {
-				return false
-			}
-			s.herd.spare.cmd.Process.Kill()
-			return true
-		}, func() string { return "no helper stands ready" })
+	for range 10 {
+		spare(t, s, syscall.SIGKILL)
+		var again sync.WaitGroup
+		again.Go(s.herd.prepare) // may be early or late
 		if r := do(t, s, "echo x >>count; echo hi"); r.Output != "hi\n" {
-			t.Fatalf("%+v", r)
+			t.Errorf("%+v", r)
 		}
+		again.Wait()
 	}
-	if b, _ := os.ReadFile(filepath.Join(root, "count")); string(b) != strings.Repeat("x\n", 5) {
+	if b, _ := os.ReadFile(filepath.Join(root, "count")); string(b) != strings.Repeat("x\n", 10) {
 		t.Errorf("%q", b)
 	}
 }
@@ -245,6 +277,35 @@ func TestDescriptors(t *testing.T) {
 		if r.Output != want {
 			t.Errorf("%q, want %q", r.Output, want)
 		}
+	}
+}
+
+// Nor does one that was stopped while it waits hold anybody up for ever.
+func TestSpareStopped(t *testing.T) {
+	t.Parallel()
+	s, _ := newShell(t, Config{})
+	spare(t, s, syscall.SIGSTOP)
+	start := time.Now()
+	if err := s.Close(); err != nil || time.Since(start) > 10*time.Second {
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
+	if nightly {
+		s, _ := newShell(t, Config{})
+		spare(t, s, syscall.SIGSTOP)
+		if r := do(t, s, "echo hi"); r.Output != "hi\n" {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// A program that does not call Main does not start itself again and again.
+func TestMainForgotten(t *testing.T) {
+	name := os.Args[0]
+	os.Args[0] = shepherdName
+	defer func() { os.Args[0] = name }()
+	s, _ := newShell(t, Config{})
+	if _, err := s.Run(t.Context(), Command{Text: "true"}); err == nil || !strings.Contains(err.Error(), "shell.Main") {
+		t.Errorf("%v", err)
 	}
 }
 

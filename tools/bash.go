@@ -59,6 +59,7 @@ func bash(ctx context.Context, r *request, in bashInput) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	r.standsIn(res.Dir)
 	return r.commandResult(in.Command, c.Timeout, res), nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"ferrule/tools/internal/atomicfile"
 	"ferrule/tools/internal/roots"
@@ -78,7 +79,8 @@ func writeError(err error, name string) error {
 // check of ours.
 func isSystem(err error) bool {
 	var path *fs.PathError
-	return errors.As(err, &path) || reason(err) != err.Error()
+	var number syscall.Errno
+	return errors.As(err, &path) || errors.As(err, &number)
 }
 
 // gone is the error for a file that was to be edited and is not there.

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"ferrule/tools/internal/roots"
 	"ferrule/tools/internal/walk"
@@ -43,8 +43,7 @@ func glob(ctx context.Context, r *request, in globInput) (Result, error) {
 		return Result{}, err
 	}
 	if walk.Literal(dir.Path, pattern) {
-		name := filepath.Join(dir.Path, filepath.FromSlash(pattern))
-		return Result{Text: r.roots.Display(name), Meta: searchMeta(start, 1, 1, true, nil)}, nil
+		return Result{Text: r.below(dir.Path)(path.Clean(pattern)), Meta: searchMeta(start, 1, 1, true, nil)}, nil
 	}
 	globs, err := walk.ParseGlob(pattern)
 	if err != nil {
@@ -54,35 +53,48 @@ func glob(ctx context.Context, r *request, in globInput) (Result, error) {
 	defer cancel()
 	found, err := walk.List(ctx, walk.Options{Top: rootOf(dir), Dir: dir.Path, Globs: globs, Times: true})
 	if err != nil {
-		return Result{}, fmt.Errorf("%s cannot be listed: %v", cmp.Or(in.Path, "the workspace"), reason(err))
+		return Result{}, fmt.Errorf("%s cannot be listed: %s", printable(dir.Given), reason(err))
 	}
-	return r.globResult(dir, found, start), nil
+	res := r.globResult(dir, found, start)
+	if len(found.Files) == 0 && !strings.ContainsAny(pattern, `*?[{\`) {
+		if p, err := r.resolve(joinPath(in.Path, pattern), toRead); err == nil && p.Info != nil && p.Info.IsDir() {
+			res.Text += fmt.Sprintf("\n(%s is a directory; give it as path, with the pattern **)", r.shown(p.Path))
+		}
+	}
+	return res, nil
 }
 
 // globResult lists what was found, newest first.
 func (r *request) globResult(dir roots.Place, found *walk.Listing, start time.Time) Result {
 	slices.SortStableFunc(found.Files, func(a, b walk.File) int { return b.Modified.Compare(a.Modified) })
 	total := len(found.Files)
-	base := r.roots.Display(dir.Path)
+	show := r.below(dir.Path)
 	var out strings.Builder
+	shown, chars := 0, 0
 	for _, f := range found.Files[:min(total, maxPaths)] {
-		out.WriteString(displayBelow(base, f.Path))
-		out.WriteByte('\n')
+		name := show(f.Path)
+		if chars += utf8.RuneCountInString(name) + 1; chars > r.room(dir.Given) && shown > 0 {
+			break
+		}
+		out.WriteString(name + "\n")
+		shown++
 	}
 	var notes []string
 	switch {
 	case total == 0:
-		notes = append([]string{"No files match."}, leftOut(found)...)
+		notes = append([]string{"No files match."}, leftOut(found, show)...)
+	case shown < min(total, maxPaths):
+		notes = append(notes, fmt.Sprintf("(%d of %s files, newest first; the rest does not fit: narrow pattern or path)", shown, thousands(total)))
 	case total > maxPaths:
 		notes = append(notes, fmt.Sprintf("(%d of %s files, newest first)", maxPaths, thousands(total)))
 	}
-	notes = append(notes, always(found)...)
+	notes = append(notes, always(found, show)...)
 	if n := r.followed(dir); n != "" {
 		notes = append(notes, n)
 	}
 	return Result{
 		Text: withNotes(out.String(), notes),
-		Meta: searchMeta(start, min(total, maxPaths), total, found.Complete, found),
+		Meta: searchMeta(start, shown, total, found.Complete, found),
 	}
 }
 
@@ -92,12 +104,4 @@ func joinPath(dir, name string) string {
 		return name
 	}
 	return dir + "/" + name // not path.Join: ".." behind a link means the parent of its target
-}
-
-// displayBelow is the name to show of a path below a directory shown as base.
-func displayBelow(base, rel string) string {
-	if base == "." {
-		return rel
-	}
-	return path.Join(base, rel)
 }

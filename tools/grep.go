@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"ferrule/tools/internal/roots"
@@ -44,6 +43,10 @@ func grep(ctx context.Context, r *request, in grepInput) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	filter, err := in.filter()
+	if err != nil {
+		return Result{}, err
+	}
 	p, err := r.existing(cmp.Or(in.Path, "."))
 	if err != nil {
 		return Result{}, err
@@ -51,24 +54,26 @@ func grep(ctx context.Context, r *request, in grepInput) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, searchLimit)
 	defer cancel()
 	g := grepping{in: in, place: p, query: in.query(pattern)}
-	g.query.MaxChars = r.cfg.MaxResultChars - noteRoom
+	g.query.MaxChars = r.room(p.Given)
 	dir, names := p.Path, []string(nil)
 	if p.Info.IsDir() {
-		if names, err = g.list(ctx); err != nil {
+		filter.Top, filter.Dir = rootOf(p), p.Path
+		if names, err = g.list(ctx, filter); err != nil {
 			return Result{}, err
 		}
 	} else {
-		if err := regular(p.Info, in.Path); err != nil {
+		if err := regular(p.Info, p.Given); err != nil {
 			return Result{}, err
 		}
 		dir, names = filepath.Dir(p.Path), []string{filepath.Base(p.Path)}
 		g.query.Single = true
 	}
-	if base := r.roots.Display(dir); base != "." {
-		g.query.Prefix = strings.TrimSuffix(base, "/") + "/"
-	}
+	g.query.Name = r.below(dir)
 	if g.found, err = search.Files(ctx, dir, names, g.query); err != nil {
-		return Result{}, fmt.Errorf("%s cannot be searched: %v", cmp.Or(in.Path, "the workspace"), reason(err))
+		return Result{}, fmt.Errorf("%s cannot be searched: %s", printable(p.Given), reason(err))
+	}
+	if g.query.Single && g.found.Unreadable.Count > 0 {
+		return Result{}, g.unreadable()
 	}
 	g.files = len(names)
 	notes := g.notes()
@@ -76,6 +81,18 @@ func grep(ctx context.Context, r *request, in grepInput) (Result, error) {
 		notes = append(notes, n)
 	}
 	return Result{Text: withNotes(g.found.Text, notes), Meta: g.meta(start)}, nil
+}
+
+// filter is which files the arguments choose in a directory.
+func (in *grepInput) filter() (o walk.Options, err error) {
+	if o.Globs, err = walk.ParseFilter(cmp.Or(in.Glob, in.Include)); err != nil {
+		return o, err
+	}
+	if in.Type != "" {
+		o.Types = []string{in.Type}
+		_, err = walk.LookupType(in.Type)
+	}
+	return o, err
 }
 
 // query is what the arguments ask for. -A and -B win over -C, which context is another name of.
@@ -105,19 +122,9 @@ type grepping struct {
 }
 
 // list finds the files to search.
-func (g *grepping) list(ctx context.Context) (names []string, err error) {
-	o := walk.Options{Top: rootOf(g.place), Dir: g.place.Path}
-	if o.Globs, err = walk.ParseFilter(cmp.Or(g.in.Glob, g.in.Include)); err != nil {
-		return nil, err
-	}
-	if g.in.Type != "" {
-		if _, err := walk.LookupType(g.in.Type); err != nil {
-			return nil, err
-		}
-		o.Types = []string{g.in.Type}
-	}
+func (g *grepping) list(ctx context.Context, o walk.Options) (names []string, err error) {
 	if g.listing, err = walk.List(ctx, o); err != nil {
-		return nil, fmt.Errorf("%s cannot be listed: %v", cmp.Or(g.in.Path, "the workspace"), reason(err))
+		return nil, fmt.Errorf("%s cannot be listed: %s", printable(g.place.Given), reason(err))
 	}
 	names = make([]string, len(g.listing.Files))
 	for i, f := range g.listing.Files {
@@ -126,11 +133,20 @@ func (g *grepping) list(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
+// unreadable is the error for a file that was named and cannot be read.
+func (g *grepping) unreadable() error {
+	f, err := g.place.Open()
+	if err != nil {
+		return openError(err, printable(g.place.Given))
+	}
+	f.Close()
+	return fmt.Errorf("%s could not be read", printable(g.place.Given))
+}
+
 // notes are what stands behind the entries, the most important first.
 func (g *grepping) notes() (notes []string) {
 	f := g.found
-	told := g.summary()
-	if told != "" {
+	if told := g.summary(); told != "" {
 		notes = append(notes, told)
 	}
 	if !f.Complete {
@@ -138,32 +154,36 @@ func (g *grepping) notes() (notes []string) {
 			searchLimit, thousands(f.Searched), count(g.files, "file")))
 	}
 	if n := f.Unreadable.Count; n > 0 {
-		names := strings.Join(f.Unreadable.Names, ", ")
-		if n > len(f.Unreadable.Names) {
-			names += ", …"
-		}
-		notes = append(notes, fmt.Sprintf("(%s could not be read: %s)", count(n, "file"), names))
+		notes = append(notes, fmt.Sprintf("(%s could not be read%s)", count(n, "file"), named(f.Unreadable.Names, n)))
 	}
 	if n := g.query.Pattern.Note(); n != "" {
 		notes = append(notes, "("+n+")")
 	}
 	if f.Binary > 0 && g.query.Single {
-		notes = append(notes, "(the file is binary; bytes that are no text are shown as \uFFFD or by their code)")
+		notes = append(notes, g.binary())
 	}
-	if f.Cut || f.Shown == 0 && g.in.Offset == 0 {
+	if f.Cut || f.Total == 0 {
 		if f.Binary > 0 && !g.query.Single {
 			notes = append(notes, fmt.Sprintf("(%s left out)", count(f.Binary, "binary file")))
 		}
 		if g.listing != nil {
-			notes = append(notes, leftOut(g.listing)...)
+			notes = append(notes, leftOut(g.listing, g.query.Name)...)
 		}
 	}
 	if g.listing != nil {
 		l := *g.listing
 		l.Complete = l.Complete || !f.Complete // told above
-		notes = append(notes, always(&l)...)
+		notes = append(notes, always(&l, g.query.Name)...)
 	}
 	return notes
+}
+
+// binary says that the file that was named holds no text.
+func (g *grepping) binary() string {
+	if g.query.Mode != search.Content || g.found.Shown == 0 {
+		return "(the file is binary)"
+	}
+	return "(the file is binary; bytes that are no text are shown as \uFFFD or by their code)"
 }
 
 // summary says how much was found and how to go on.
@@ -179,8 +199,10 @@ func (g *grepping) summary() string {
 		return fmt.Sprintf("(%s of %s; go on with offset %d)", thousands(f.Shown), count(f.Total, unit), next)
 	case f.Cut:
 		return fmt.Sprintf("(%s shown, there are more; go on with offset %d)", thousands(f.Shown), next)
-	case f.Shown == 0 && g.in.Offset > 0 && f.Total > 0:
-		return fmt.Sprintf("Nothing at offset %d: %s entries in all.", g.in.Offset, thousands(f.Total))
+	case f.Shown == 0 && f.Total > 0:
+		return fmt.Sprintf("Nothing at offset %d: %s in all.", g.in.Offset, count(f.Total, "entry"))
+	case f.Shown == 0 && f.Total < 0 && f.Files > 0:
+		return fmt.Sprintf("Nothing at offset %d of what was found.", g.in.Offset)
 	case f.Shown == 0:
 		return g.nothing()
 	case mode == search.Count:
@@ -197,13 +219,18 @@ func (g *grepping) summary() string {
 
 // nothing says that nothing was found, and where.
 func (g *grepping) nothing() string {
-	if g.files == 0 && g.listing != nil && g.listing.Seen > 0 {
-		return fmt.Sprintf("No file passes glob and type: %s there.", count(g.listing.Seen, "file"))
+	globs, kind := cmp.Or(g.in.Glob, g.in.Include), g.in.Type
+	switch {
+	case g.query.Single:
+		return fmt.Sprintf("No match in %s.", printable(g.place.Given))
+	case g.files > 0 || globs == "" && kind == "":
+		return fmt.Sprintf("No match in %s.", count(g.found.Searched-g.found.Binary-g.found.Unreadable.Count, "file"))
+	case globs == "":
+		return fmt.Sprintf("No file there is of type %s.", kind)
+	case kind == "":
+		return fmt.Sprintf("No file there passes the glob %s.", printable(globs))
 	}
-	if g.query.Single {
-		return fmt.Sprintf("No match in %s.", g.in.Path)
-	}
-	return fmt.Sprintf("No match in %s.", count(g.found.Searched-g.found.Binary, "file"))
+	return fmt.Sprintf("No file there of type %s passes the glob %s.", kind, printable(globs))
 }
 
 // meta are the facts for programs.
@@ -214,7 +241,7 @@ func (g *grepping) meta(start time.Time) map[string]any {
 	m["cut"], m["searched"], m["opened"], m["binary"] = f.Cut, f.Searched, f.Opened, f.Binary
 	m["unreadable"] = f.Unreadable.Count
 	if g.listing != nil {
-		m["unreadable"] = f.Unreadable.Count + g.listing.Unreadable
+		m["unreadable"] = f.Unreadable.Count + g.listing.Unreadable.Count
 	}
 	return meta
 }

@@ -183,7 +183,7 @@ func (s *Session) pastOf(o UndoOptions, q *history.Query) (newest *past, root *o
 func (s *Session) all() iter.Seq2[*past, *os.Root] {
 	return func(yield func(*past, *os.Root) bool) {
 		for _, dir := range s.rootDirs() {
-			if p, err := s.roots.Resolve(dir); err == nil && !yield(s.past(p.Root, rootOf(p)), p.Root) {
+			if p, err := s.resolve(dir, toChange); err == nil && !yield(s.past(p.Root, rootOf(p)), p.Root) {
 				return
 			}
 		}

@@ -24,6 +24,11 @@ const (
 // what to do if it lies outside.
 func (s *Session) resolve(name, way string) (roots.Place, error) {
 	p, err := s.roots.Resolve(name)
+	if p.Note != "" {
+		s.mu.Lock()
+		s.notes = append(s.notes, p.Note)
+		s.mu.Unlock()
+	}
 	switch {
 	case errors.Is(err, roots.ErrNoRoot):
 		return p, errNoRoot
@@ -102,6 +107,9 @@ func (s *Session) missing(p roots.Place) error {
 	if s.isLink(p) {
 		return fmt.Errorf("%s: it is a link to %s, where nothing is", text, s.shown(p.Path))
 	}
+	if at := s.inShellDir(p.Given); at != "" {
+		return fmt.Errorf("%s in the workspace folder, where relative paths start; the shell stands elsewhere and has %s", text, printable(at))
+	}
 	if near := roots.Near(p, 3); len(near) > 0 {
 		for i := range near {
 			near[i] = s.shown(near[i])
@@ -132,8 +140,42 @@ func regular(fi fs.FileInfo, name string) error {
 // one line.
 func (s *Session) shown(path string) string { return printable(s.roots.Display(path)) }
 
-// followed tells what must be known of the way to a place: the links on it and
-// a change of its root. It is empty in the ordinary case.
+// standsIn records where the shell stands.
+func (s *Session) standsIn(dir string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dir = dir
+}
+
+// inShellDir returns the full path of what a relative path leads to from where
+// the shell stands, "" if nothing is there.
+func (s *Session) inShellDir(name string) string {
+	s.mu.Lock()
+	dir := s.dir
+	s.mu.Unlock()
+	if dir == "" || filepath.IsAbs(name) {
+		return ""
+	}
+	p, err := s.roots.Resolve(dir + string(filepath.Separator) + name)
+	if err != nil || p.Info == nil {
+		return ""
+	}
+	return p.Path
+}
+
+// rootNotes tells once what has become of the roots.
+func (s *Session) rootNotes() (notes []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.notes {
+		notes = append(notes, "("+n+")")
+	}
+	s.notes = nil
+	return notes
+}
+
+// followed tells what must be known of the way to a place: the links on it,
+// and what has become of the roots. It is empty in the ordinary case.
 func (s *Session) followed(p roots.Place) string {
 	var notes []string
 	kind := "file"
@@ -146,10 +188,7 @@ func (s *Session) followed(p roots.Place) string {
 	case len(p.Links) > 0:
 		notes = append(notes, fmt.Sprintf("(%s goes through a link; the %s is %s)", printable(p.Given), kind, s.shown(p.Path)))
 	}
-	if p.Note != "" {
-		notes = append(notes, "("+p.Note+")")
-	}
-	return strings.Join(notes, "\n")
+	return strings.Join(append(notes, s.rootNotes()...), "\n")
 }
 
 // isLink reports whether the path as given is itself a link, as far as its

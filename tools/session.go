@@ -37,6 +37,8 @@ type Session struct {
 	mu     sync.Mutex       // guards the fields below
 	pasts  map[string]*past // by the path of the root
 	sh     *shell.Shell     // started when the first command comes
+	dir    string           // where the shell stands, "" before the first command
+	notes  []string         // of changes of a root that no result has told yet
 	closed bool
 }
 

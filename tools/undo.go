@@ -1,6 +1,9 @@
 package tools
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 type undoInput struct {
 	FilePath string `json:"file_path,omitempty"`
@@ -16,5 +19,8 @@ var Undo = define(spec{
 
 func undo(ctx context.Context, r *request, in undoInput) (Result, error) {
 	text, err := r.Undo(ctx, UndoOptions{File: in.FilePath, Session: r.id, Steps: in.Steps, Redo: in.Redo})
-	return Result{Text: text}, err
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Text: strings.Join(append([]string{text}, r.rootNotes()...), "\n")}, nil
 }

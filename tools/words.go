@@ -21,6 +21,9 @@ func count(n int, what string) string {
 	if stem, ok := strings.CutSuffix(what, "y"); ok {
 		return thousands(n) + " " + stem + "ies"
 	}
+	if strings.HasSuffix(what, "ch") {
+		what += "e"
+	}
 	return thousands(n) + " " + what + "s"
 }
 

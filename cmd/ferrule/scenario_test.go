@@ -110,7 +110,7 @@ func scenarioParams(t *testing.T, transport, dir string) testscript.Params {
 			"serve":   command1(func(s *scenario, ts *testscript.TestScript, args []string) { s.flags = args }),
 			"call":    callCmd,
 			"start":   startCmd,
-			"wait":    waitCmd,
+			"await":   awaitCmd,
 			"silent":  silentCmd,
 			"cancel":  cancelCmd,
 			"notify":  notifyCmd,

@@ -5,7 +5,8 @@
 #     docs/bench/peers.sh --rounds 5 --only read --json out.json
 #     PEERS=/somewhere docs/bench/peers.sh keep the peers there (default: a folder of that name in the temporary one)
 #
-# Peers come from npm. What a server cannot do is skipped, not mended: see the --skip lines.
+# Peers come from npm. What a server cannot do is skipped, not mended: see the --skip lines. The caps of Ferrule and of
+# Desktop Commander are raised, so that all send the whole 2,000 lines.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -32,7 +33,7 @@ go build -o "$peers/ferrule" ./cmd/ferrule
 bin=$peers/node_modules/.bin
 export PATH=$bin:$peers/node_modules/@vscode/ripgrep-linux-$arch/bin:$PATH
 exec python3 docs/bench/mcpbench.py --home "$peers/home" --repo "$repo" --rounds 30 \
-	--server ferrule="$peers/ferrule --toolsets +extra --read-dir $repo" \
+	--server ferrule="$peers/ferrule --toolsets +extra --read-dir $repo --max-result-chars 200000" \
 	--server filesystem="$bin/mcp-server-filesystem ${TMPDIR:-/tmp} $repo" \
 	--map filesystem:Read=read_text_file --arg filesystem:Read.file_path=path \
 	--map filesystem:Edit=edit_file --arg filesystem:Edit.file_path=path \
@@ -43,6 +44,7 @@ exec python3 docs/bench/mcpbench.py --home "$peers/home" --repo "$repo" --rounds
 	--skip 'filesystem:read 50' \
 	--server commander="$bin/desktop-commander" \
 	--map commander:Read=read_file --arg commander:Read.file_path=path --arg commander:Read.limit=length \
+	--set commander:Read.length=2000 \
 	--map commander:Edit=edit_block \
 	--map commander:Bash=start_process --set commander:Bash.timeout_ms=10000 \
 	--server commands="$bin/mcp-server-commands" --map commands:Bash=run_command \

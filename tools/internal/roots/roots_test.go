@@ -109,6 +109,7 @@ func class(err error) string {
 }
 
 // TestTable holds what os.Root would do, and where this package differs from it, with the toolchain in use.
+// S040
 func TestTable(t *testing.T) {
 	t.Parallel()
 	w := scratch(t)

@@ -138,6 +138,7 @@ func TestPermission(t *testing.T) {
 }
 
 // TestHardLink documents that a hard link to a file outside cannot be told apart.
+// (S010)
 func TestHardLink(t *testing.T) {
 	t.Parallel()
 	w := scratch(t)

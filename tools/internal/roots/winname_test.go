@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// TestWindowsNames: S012 S013 S014 S015 S016.
 func TestWindowsNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

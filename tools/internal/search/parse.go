@@ -196,10 +196,10 @@ func (p *parser) counted() (lo, hi int, ok bool, err error) {
 		}
 	}
 	if hi >= 0 && hi < lo {
-		return 0, 0, false, p.fail(p.pos, "", "{%s} counts from the larger number to the smaller", inside)
+		return 0, 0, false, p.fail(p.pos, "", "{%s}, which counts from the larger number to the smaller", inside)
 	}
 	if max(lo, hi) > maxRepeat {
-		return 0, 0, false, p.fail(p.pos, "write a smaller number", "{%s} repeats too often", inside)
+		return 0, 0, false, p.fail(p.pos, "write a smaller number", "{%s}, which repeats too often", inside)
 	}
 	p.pos += end + 1
 	return lo, hi, true, nil

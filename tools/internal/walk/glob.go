@@ -82,22 +82,29 @@ func ParseFilter(list string) (*Globs, error) {
 	if len(parts) == 0 {
 		return nil, nil
 	}
-	if whole := strings.TrimSpace(list); len(parts) > 1 {
-		parts = append(parts, whole)
-	}
+	whole := strings.TrimSpace(list)
 	g := &Globs{}
 	for _, p := range parts {
-		rest, out := strings.CutPrefix(p, "!")
-		to := &g.include
-		if out {
-			to = &g.exclude
-		}
-		if err := to.addFilter(rest); err != nil {
+		if err := g.add(p); err != nil {
+			if e := check(whole); e != nil && len(parts) > 1 {
+				err = e // the pattern as it was written: a brace that is not closed does not hold its commas
+			}
 			return nil, fmt.Errorf("glob %w", err)
 		}
 	}
+	if len(parts) > 1 {
+		_ = g.add(whole) // when it is no pattern it is only a list
+	}
 	g.all = len(g.include) == 0
 	return g, nil
+}
+
+// add compiles one pattern of a list.
+func (g *Globs) add(p string) error {
+	if rest, out := strings.CutPrefix(p, "!"); out {
+		return g.exclude.addFilter(rest)
+	}
+	return g.include.addFilter(p)
 }
 
 func (s *set) addFilter(p string) error {

@@ -178,10 +178,16 @@ func TestMalformed(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
-	for _, list := range []string{"a [b", "!", "*.go,{a", "../x"} {
-		if _, err := ParseFilter(list); err == nil || !strings.HasPrefix(err.Error(), "glob ") {
+	for list, want := range map[string]string{
+		"a [b": `"a [b" is malformed at character 3: `, "!": `"" is empty; `, "*.{js,ts": `"*.{js,ts" is malformed at character 3: `, "../x": `"../x" has .. in it; `,
+	} {
+		if _, err := ParseFilter(list); err == nil || !strings.HasPrefix(err.Error(), "glob "+want) {
 			t.Errorf("%s: %v", list, err)
 		}
+	}
+	// Each pattern is small; the list as one pattern, which it might be, is not.
+	if g, err := ParseFilter(strings.Repeat("{a,b}", 5) + "," + strings.Repeat("{a,b}", 6)); err != nil || !matches(g, "", "ababa") {
+		t.Errorf("two patterns: %v", err)
 	}
 }
 

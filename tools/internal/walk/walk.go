@@ -46,12 +46,12 @@ type Options struct {
 // a directory keeps the walk out of it.
 type Listing struct {
 	Files      []File // in path order: the files of a directory by name, then its subdirectories by name
-	Seen       int    // regular files that the rules let through, before glob, types and Allow
+	Entries    int    // names in the directories that were entered, of whatever kind and also those left out
 	Ignored    Ignored
-	Denied     int // files and directories that Allow refused
-	Unreadable int // directories that could not be read
-	Links      int // symbolic links: not followed and not listed
-	Special    int // pipes, sockets, devices: not listed
+	Denied     int   // files and directories that Allow refused
+	Unreadable Tally // directories that could not be read
+	Links      Tally // symbolic links that the glob and the rules let through: not followed and not listed
+	Special    int   // pipes, sockets, devices: not listed
 
 	// Dropped says that Dir is itself ignored, or all it holds is, by rules from above it, and that these were left
 	// out of account: who names a directory wants to see it.
@@ -72,6 +72,12 @@ type File struct {
 type Ignored struct {
 	Files, Dirs int
 	Names       []string // up to five paths relative to Options.Dir, directories (with a slash at the end) first
+}
+
+// Tally counts and names.
+type Tally struct {
+	Count int
+	Names []string // up to five paths relative to Options.Dir
 }
 
 // Stat looks at Files[i]. It is for callers that need the times of a few files only.
@@ -110,7 +116,7 @@ func List(ctx context.Context, o Options) (*Listing, error) {
 		all.Go(w.work)
 	}
 	all.Wait()
-	l := &Listing{dir: o.Dir, Dropped: w.dropped, Complete: !w.cut.Load() && ctx.Err() == nil}
+	l := &Listing{dir: o.Dir, Dropped: w.dropped, Complete: !w.cut.Load() && ctx.Err() == nil, Entries: int(w.entries.Load())}
 	l.collect(root)
 	return l, nil
 }
@@ -138,8 +144,9 @@ type node struct {
 
 	outFiles, outDirs         []string // ignored, the first few
 	ignoredFiles, ignoredDirs int
-	seen, denied, unreadable  int
-	links, special            int
+	links                     Tally
+	denied, special           int
+	unreadable                bool // the directory itself
 }
 
 func (n *node) child(name string) string {
@@ -228,7 +235,7 @@ func (w *walker) list(j job) {
 		return
 	}
 	if len(w.o.Dir)+len(j.node.path) > maxPath {
-		j.node.unreadable++
+		j.node.unreadable = true
 		return
 	}
 	d, err := j.in.dir.sub(j.name)
@@ -243,7 +250,7 @@ func (w *walker) list(j job) {
 	}
 	// One that went away meanwhile, or became something else, is none of this listing.
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.ELOOP) {
-		j.node.unreadable++
+		j.node.unreadable = true
 	}
 }
 
@@ -349,7 +356,7 @@ func (w *walker) fill(n *node, d dir, ents []entry, s *scope, st state) {
 				jobs = append(jobs, job{sub, p, e.name, *s, below})
 			}
 		case e.kind == link:
-			n.links++
+			w.link(n, e.name, s, st)
 		default:
 			n.special++
 		}
@@ -360,13 +367,11 @@ func (w *walker) fill(n *node, d dir, ents []entry, s *scope, st state) {
 
 // file takes a regular file into the listing, or counts why not.
 func (w *walker) file(n *node, d dir, name string, s *scope, st state) {
-	wanted := w.o.Globs.file(st, name) && w.types.has(name)
-	out, _ := s.ignores(name, false)
-	if !out {
-		n.seen++
+	if !w.o.Globs.file(st, name) || !w.types.has(name) {
+		return
 	}
+	out, _ := s.ignores(name, false)
 	switch {
-	case !wanted:
 	case out:
 		n.ignoredFiles++
 		if len(n.outFiles) < maxNames {
@@ -383,6 +388,17 @@ func (w *walker) file(n *node, d dir, name string, s *scope, st state) {
 			}
 		}
 		n.files = append(n.files, f)
+	}
+}
+
+// link counts a link that would be listed or entered if links were followed.
+func (w *walker) link(n *node, name string, s *scope, st state) {
+	_, way := w.o.Globs.descend(st, name)
+	if !way && !(w.o.Globs.file(st, name) && w.types.has(name)) {
+		return
+	}
+	if out, _ := s.ignores(name, false); !out && w.allowed(n, name) {
+		n.links.add(n.child(name))
 	}
 }
 
@@ -413,10 +429,12 @@ func (l *Listing) collect(root *node) {
 			f.Path = n.child(f.Path)
 			l.Files = append(l.Files, f)
 		}
-		l.Seen += n.seen
 		l.Denied += n.denied
-		l.Unreadable += n.unreadable
-		l.Links += n.links
+		if n.unreadable {
+			l.Unreadable.add(n.path)
+		}
+		l.Links.Count += n.links.Count
+		l.Links.Names = append(l.Links.Names, n.links.Names[:min(len(n.links.Names), maxNames-len(l.Links.Names))]...)
 		l.Special += n.special
 		l.Ignored.Files += n.ignoredFiles
 		l.Ignored.Dirs += n.ignoredDirs
@@ -424,6 +442,12 @@ func (l *Listing) collect(root *node) {
 		files = append(files, n.outFiles[:min(len(n.outFiles), maxNames-len(files))]...)
 	})
 	l.Ignored.Names = append(l.Ignored.Names, files[:min(len(files), maxNames-len(l.Ignored.Names))]...)
+}
+
+func (t *Tally) add(path string) {
+	if t.Count++; t.Count <= maxNames {
+		t.Names = append(t.Names, path)
+	}
 }
 
 // each visits n and what is below it, in the order of the listing.

@@ -148,7 +148,7 @@ func TestOrder(t *testing.T) {
 	if got, want := paths(l), ".h Z b .hidden/h a/c a/y a/b/z a-b/q a.b/x"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if l.Seen != 9 || !l.Complete || l.Dropped {
+	if l.Entries != 14 || !l.Complete || l.Dropped {
 		t.Errorf("%+v", l)
 	}
 }
@@ -199,8 +199,13 @@ func TestLinks(t *testing.T) {
 	if got, want := paths(l), "list loop/a/x rules/kept"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if l.Links != 5 {
-		t.Errorf("links: %d", l.Links)
+	if l.Links.Count != 5 || strings.Join(l.Links.Names, " ") != "file lost out loop/a/up rules/.gitignore" {
+		t.Errorf("links: %v", l.Links)
+	}
+	for pattern, want := range map[string]int{"out/**": 1, "*/*/x": 4, "loop/*/*/x": 1, "./fil?": 1} {
+		if l := run(t, Options{Top: root, Globs: glob(t, pattern)}); l.Links.Count != want {
+			t.Errorf("%s: links %v, want %d", pattern, l.Links, want)
+		}
 	}
 	for _, name := range []string{"file", "out"} {
 		if _, err := List(t.Context(), Options{Top: root, Dir: filepath.Join(root, name)}); err == nil {
@@ -234,7 +239,7 @@ func TestUnreadable(t *testing.T) {
 	}
 	t.Cleanup(func() { os.Chmod(filepath.Join(root, "a"), 0o755) })
 	l := run(t, Options{Top: root})
-	if paths(l) != "b/y" || l.Unreadable != 1 || !l.Complete {
+	if paths(l) != "b/y" || l.Unreadable.Count != 1 || !slices.Equal(l.Unreadable.Names, []string{"a"}) || !l.Complete {
 		t.Errorf("%+v", l)
 	}
 	if _, err := List(t.Context(), Options{Top: root, Dir: filepath.Join(root, "a")}); !errors.Is(err, fs.ErrPermission) {
@@ -248,7 +253,7 @@ func TestAllow(t *testing.T) {
 	l := run(t, Options{Top: root, Allow: func(p string) bool {
 		return !strings.HasSuffix(p, "secret") && p != filepath.Join(root, "private")
 	}})
-	if paths(l) != "a d/b" || l.Denied != 3 || l.Seen != 4 {
+	if paths(l) != "a d/b" || l.Denied != 3 || l.Entries != 6 {
 		t.Errorf("%s: %+v", paths(l), l)
 	}
 }
@@ -261,8 +266,8 @@ func TestTypes(t *testing.T) {
 		{"docker", "", "Dockerfile.dev"}, {"minified", "", "m.min.js"}, {"ts", "c*", "c.tsx"}, {"rust", "", ""},
 	} {
 		l := run(t, Options{Top: root, Types: strings.Fields(c.types), Globs: filter(t, c.globs)})
-		if got := paths(l); got != c.want || l.Seen != 9 {
-			t.Errorf("%s %s: got %s, want %s; seen %d", c.types, c.globs, got, c.want, l.Seen)
+		if got := paths(l); got != c.want {
+			t.Errorf("%s %s: got %s, want %s", c.types, c.globs, got, c.want)
 		}
 	}
 }
@@ -316,11 +321,11 @@ func TestPrivate(t *testing.T) {
 func TestPruning(t *testing.T) {
 	t.Parallel()
 	root := tree(t, names("a/b/x.go a/c/x.go z/x.go y.go"))
-	if l := run(t, Options{Top: root, Globs: glob(t, "a/b/*.go")}); paths(l) != "a/b/x.go" || l.Seen != 2 {
-		t.Errorf("%s, seen %d: only what lies on the way is read", paths(l), l.Seen)
+	if l := run(t, Options{Top: root, Globs: glob(t, "a/b/*.go")}); paths(l) != "a/b/x.go" || l.Entries != 6 {
+		t.Errorf("%s, entries %d: only what lies on the way is read", paths(l), l.Entries)
 	}
-	if l := run(t, Options{Top: root, Globs: filter(t, "!a")}); paths(l) != "y.go z/x.go" || l.Seen != 2 {
-		t.Errorf("%s, seen %d", paths(l), l.Seen)
+	if l := run(t, Options{Top: root, Globs: filter(t, "!a")}); paths(l) != "y.go z/x.go" || l.Entries != 4 {
+		t.Errorf("%s, entries %d", paths(l), l.Entries)
 	}
 }
 
@@ -356,7 +361,7 @@ func TestLongPaths(t *testing.T) {
 		d = sub
 	}
 	d.Close()
-	if l := run(t, Options{Top: root}); l.Unreadable != 1 || !l.Complete {
+	if l := run(t, Options{Top: root}); l.Unreadable.Count != 1 || !l.Complete {
 		t.Errorf("%+v", l)
 	}
 }
