@@ -21,8 +21,11 @@ var nightly = os.Getenv("FERRULE_NIGHTLY") == "1"
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	size := int64(256 << 20)
-	if nightly {
+	switch {
+	case nightly:
 		size = 10 << 30
+	case raceDetector:
+		size = 16 << 20
 	}
 	for _, command := range []string{fmt.Sprintf("head -c %d /dev/zero", size), fmt.Sprintf("yes | head -c %d", size)} {
 		start := time.Now()

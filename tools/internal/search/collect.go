@@ -111,10 +111,13 @@ func (c *collector) lines() {
 // across handles matches that may cross lines: each line that one touches becomes an entry, once. It returns the place
 // from which on the next piece is to be searched.
 func (c *collector) across() int {
-	keep := c.p.to
+	keep, last := c.p.to, -1
 	c.scan.spans(c.p.text, c.p.from, c.p.to, func(start, end int) bool {
 		keep = max(keep, end)
-		c.hit.count++
+		if start < end || start != last { // nothing right behind a match is the end of that match
+			c.hit.count++
+		}
+		last = end
 		switch {
 		case c.q.Mode != Content:
 			c.done = c.q.Mode == FilesWithMatches
