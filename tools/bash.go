@@ -83,7 +83,10 @@ func (r *request) commandResult(command string, limit time.Duration, res *shell.
 	default:
 		head = fmt.Sprintf("Exit code %d", res.Code)
 	}
-	if res.LogFile != "" {
+	switch {
+	case res.LogFile != "" && res.LogLimited:
+		notes = append(notes, "(more of the output, but not all of it, is in "+res.LogFile+")")
+	case res.LogFile != "":
 		notes = append(notes, "(the whole output is in "+res.LogFile+")")
 	}
 	if res.DirNote != "" {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"ferrule/shell"
 	"ferrule/tools/internal/atomicfile"
@@ -72,6 +73,7 @@ func (s *Session) shell() (*shell.Shell, error) {
 	case s.sh != nil:
 		return s.sh, nil
 	}
+	sweepLogs(filepath.Dir(filepath.Dir(s.logDir())), time.Now())
 	var err error
 	s.sh, err = shell.New(shell.Config{Roots: s.rootDirs, LogDir: s.logDir(), MaxOutput: s.cfg.MaxResultChars})
 	return s.sh, err
@@ -86,6 +88,7 @@ func (s *Session) Close() error {
 	var err error
 	if s.sh != nil {
 		err = s.sh.Close()
+		os.Remove(filepath.Dir(s.logDir())) // empty now
 	}
 	for _, p := range s.pasts {
 		if p.log != nil {
@@ -124,6 +127,22 @@ func (s *Session) rootDirs() (dirs []string) {
 func (s *Session) logDir() string {
 	state := cmp.Or(s.cfg.State, filepath.Join(os.TempDir(), "ferrule"))
 	return filepath.Join(state, "sessions", s.id, "tasks")
+}
+
+// maxLogAge is how long logs are kept that a killed server could not remove.
+const maxLogAge = 7 * 24 * time.Hour
+
+// sweepLogs removes the folders of sessions in which nothing has happened for
+// maxLogAge. What cannot be removed stays: it is in nobody's way.
+func sweepLogs(sessions string, now time.Time) {
+	entries, _ := os.ReadDir(sessions)
+	for _, e := range entries {
+		dir := filepath.Join(sessions, e.Name())
+		fi, err := os.Lstat(filepath.Join(dir, "tasks"))
+		if err == nil && e.IsDir() && fi.IsDir() && now.Sub(fi.ModTime()) > maxLogAge {
+			os.RemoveAll(dir)
+		}
+	}
 }
 
 func newID() string {

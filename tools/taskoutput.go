@@ -35,6 +35,9 @@ func taskOutput(ctx context.Context, r *request, in taskOutputInput) (Result, er
 		return Result{}, err
 	}
 	notes := []string{fmt.Sprintf("(stdout_file: %s, stderr_file: %s)", out.StdoutFile, out.StderrFile)}
+	if out.StderrFile == "" { // what a command left running has one stream
+		notes[0] = fmt.Sprintf("(stdout_file: %s, with stderr in it)", out.StdoutFile)
+	}
 	if out.Limited {
 		notes = append([]string{"(output limit reached: a part of the output is in neither file)"}, notes...)
 	}
