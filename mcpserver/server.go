@@ -64,7 +64,7 @@ func New(cfg Config) (*Server, error) {
 		server.WithTitle("Ferrule"),
 		server.WithToolCapabilities(false),
 		server.WithPromptCapabilities(false),
-		server.WithInstructions(serverInstructions(s.names)),
+		server.WithInstructions(serverInstructions(s.names)+folders(cfg.Workspace)),
 		server.WithLogging(),
 	)
 	for _, t := range chosen {
@@ -72,6 +72,22 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.mcp.AddPrompt(codePromptDecl(), s.codePrompt)
 	return s, nil
+}
+
+// folders names the folders of a workspace that has more than one: the tools'
+// texts speak of the first only.
+func folders(w tools.Config) string {
+	if len(w.Roots)+len(w.ReadDirs) < 2 || len(w.Roots) == 0 {
+		return ""
+	}
+	text := "\n\nRelative paths and searches without a path start in " + w.Roots[0] + ". There are also:"
+	for _, dir := range w.Roots[1:] {
+		text += "\n- " + dir
+	}
+	for _, dir := range w.ReadDirs {
+		text += "\n- " + dir + " (may only be read)"
+	}
+	return text
 }
 
 // codePrompt puts the prompt together for the client that asks.
@@ -99,7 +115,7 @@ var errNoClient = errors.New("the request belongs to no client")
 // dispatched, or nil. The library would answer some of these with another
 // code, or with a dump of the message.
 func (s *Server) refuse(m *message) *refusal {
-	if len(m.Params) > 0 && m.Params[0] != '{' {
+	if len(m.Params) > 0 && m.Params[0] != '{' && string(m.Params) != "null" {
 		return &refusal{mcp.INVALID_PARAMS, "params must be an object"}
 	}
 	if m.Method != string(mcp.MethodToolsCall) {

@@ -44,12 +44,16 @@ func parse(raw []byte) (*message, *refusal) {
 	m := &message{raw: raw}
 	if err := json.Unmarshal(raw, m); err != nil {
 		if json.Valid(raw) {
-			return new(message), &refusal{mcp.INVALID_REQUEST, "not a JSON-RPC message"}
+			var only struct{ ID json.RawMessage }
+			if json.Unmarshal(raw, &only) != nil || len(only.ID) == 0 || !isID(only.ID) {
+				only.ID = nil
+			}
+			return &message{ID: only.ID}, &refusal{mcp.INVALID_REQUEST, "not a JSON-RPC message"}
 		}
 		return new(message), &refusal{mcp.PARSE_ERROR, "not JSON"}
 	}
 	switch {
-	case len(m.ID) > 0 && !strings.ContainsRune(`"-0123456789`, rune(m.ID[0])):
+	case len(m.ID) > 0 && !isID(m.ID):
 		m.ID = nil
 		return m, &refusal{mcp.INVALID_REQUEST, "an id must be a string or a number"}
 	case m.Version != mcp.JSONRPC_VERSION:
@@ -59,6 +63,9 @@ func parse(raw []byte) (*message, *refusal) {
 	}
 	return m, nil
 }
+
+// isID reports whether raw may be the id of a request: a string or a number.
+func isID(raw json.RawMessage) bool { return strings.ContainsRune(`"-0123456789`, rune(raw[0])) }
 
 // toolName returns the name in the parameters of tools/call.
 func (m *message) toolName() (string, error) {

@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"ferrule/tools/internal/roots"
@@ -43,6 +47,7 @@ func grep(ctx context.Context, r *request, in grepInput) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	in.Glob = r.real(cmp.Or(in.Glob, in.Include))
 	filter, err := in.filter()
 	if err != nil {
 		return Result{}, err
@@ -85,7 +90,7 @@ func grep(ctx context.Context, r *request, in grepInput) (Result, error) {
 
 // filter is which files the arguments choose in a directory.
 func (in *grepInput) filter() (o walk.Options, err error) {
-	if o.Globs, err = walk.ParseFilter(cmp.Or(in.Glob, in.Include)); err != nil {
+	if o.Globs, err = walk.ParseFilter(in.Glob); err != nil {
 		return o, err
 	}
 	if in.Type != "" {
@@ -119,6 +124,32 @@ type grepping struct {
 	listing *walk.Listing // nil if path is a file
 	files   int           // files to be searched
 	found   *search.Found
+}
+
+// real writes absolute globs, which may begin with ~ or lead through a link,
+// as they are without links: that is how files are compared with them.
+func (r *request) real(globs string) string {
+	if home, err := os.UserHomeDir(); err == nil {
+		globs = replaceFront(globs, "~", home)
+	}
+	for _, dir := range slices.Concat(r.cfg.Roots, r.cfg.ReadDirs) {
+		if strings.Contains(globs, filepath.ToSlash(dir)+"/") {
+			if p, err := r.resolve(dir, toRead); err == nil {
+				globs = replaceFront(globs, dir, p.Path)
+			}
+		}
+	}
+	return globs
+}
+
+// replaceFront replaces the directory that one of several globs begins with.
+func replaceFront(globs, from, to string) string {
+	from, to = filepath.ToSlash(from)+"/", filepath.ToSlash(to)+"/"
+	if from == to || !strings.Contains(globs, from) {
+		return globs
+	}
+	begin := regexp.MustCompile(`(^|[\s,!{])` + regexp.QuoteMeta(from))
+	return begin.ReplaceAllString(globs, "${1}"+strings.ReplaceAll(to, "$", "$$"))
 }
 
 // list finds the files to search.
@@ -219,7 +250,7 @@ func (g *grepping) summary() string {
 
 // nothing says that nothing was found, and where.
 func (g *grepping) nothing() string {
-	globs, kind := cmp.Or(g.in.Glob, g.in.Include), g.in.Type
+	globs, kind := g.in.Glob, g.in.Type
 	switch {
 	case g.query.Single:
 		return fmt.Sprintf("No match in %s.", printable(g.place.Given))

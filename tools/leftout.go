@@ -61,7 +61,11 @@ func always(l *walk.Listing, show func(string) string) (notes []string) {
 	if u := l.Unreadable; u.Count > 0 {
 		notes = append(notes, fmt.Sprintf("(%s could not be read%s)", count(u.Count, "folder"), named(shown(u.Names, show), u.Count)))
 	}
-	if !l.Complete {
+	switch {
+	case l.Complete:
+	case l.Entries > walk.MaxEntries:
+		notes = append(notes, fmt.Sprintf("(stopped after %s names: the listing is incomplete; name a smaller path)", thousands(walk.MaxEntries)))
+	default:
 		notes = append(notes, fmt.Sprintf("(stopped after %v: the listing is incomplete; name a smaller path)", searchLimit))
 	}
 	return notes

@@ -4,8 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"ferrule/tools/internal/roots"
 )
@@ -23,6 +27,9 @@ const (
 // resolve returns the place that a path leads to. It need not exist. way is
 // what to do if it lies outside.
 func (s *Session) resolve(name, way string) (roots.Place, error) {
+	if path, ok := strings.CutPrefix(name, "file://"); ok {
+		return roots.Place{}, fmt.Errorf("%s is a URL; give the path itself, such as %s", printable(name), printable(path))
+	}
 	p, err := s.roots.Resolve(name)
 	if p.Note != "" {
 		s.mu.Lock()
@@ -33,9 +40,34 @@ func (s *Session) resolve(name, way string) (roots.Place, error) {
 	case errors.Is(err, roots.ErrNoRoot):
 		return p, errNoRoot
 	case errors.Is(err, roots.ErrOutside):
+		if own, ok := s.ownLog(name); ok {
+			return own, nil
+		}
 		return p, fmt.Errorf("%v; %s", err, way)
+	case err == nil && p.Info == nil && strings.HasPrefix(name, `"`):
+		if plain, err := strconv.Unquote(name); err == nil { // the form in which such a name is shown
+			if q, err := s.resolve(plain, way); err == nil && q.Info != nil {
+				return q, nil
+			}
+		}
 	}
 	return p, err
+}
+
+// ownLog returns the place of a file that this session's commands have left
+// output in. It lies outside of the workspace, and results name it.
+func (s *Session) ownLog(name string) (roots.Place, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.logs == nil && s.sh != nil {
+		s.logs, _ = roots.Open([]string{s.logDir()}, nil) // not there yet: no output was left
+	}
+	if s.logs == nil {
+		return roots.Place{}, false
+	}
+	p, err := s.logs.Resolve(name)
+	p.ReadOnly = true
+	return p, err == nil
 }
 
 // existing returns the place of a path that must exist.
@@ -82,11 +114,31 @@ func (s *Session) writable(name string) (roots.Place, error) {
 	case p.ReadOnly:
 		return p, fmt.Errorf("%s is in a directory that may only be read; start ferrule with --add-dir DIR to change files there", printable(name))
 	case p.Info != nil:
-		return p, regular(p.Info, name)
+		if err := regular(p.Info, name); err != nil {
+			return p, err
+		}
+		return p, permitted(p)
 	case namesDirectory(name):
 		return p, fmt.Errorf("%s names a directory, which does not exist; give the path of a file", printable(name))
 	}
 	return p, nil
+}
+
+// permitted returns an error unless the user we run as may write the file.
+// Replacing it would need no such right, only one on the folder.
+func permitted(p roots.Place) error {
+	flag := os.O_WRONLY
+	if runtime.GOOS != "windows" {
+		flag |= syscall.O_NONBLOCK // a FIFO put there meanwhile must not hold us
+	}
+	f, err := p.Root.OpenFile(p.Rel, flag, 0)
+	if err == nil {
+		return f.Close()
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%s may not be written by this user (its mode is %v); change the mode with Bash if that is wanted", printable(p.Given), p.Info.Mode())
+	}
+	return nil // what else is wrong shows when it is written
 }
 
 // namesDirectory reports whether a path can only mean a directory, as the
@@ -206,5 +258,8 @@ func (s *Session) isLink(p roots.Place) bool {
 
 // rootOf returns the path of the root that holds the place.
 func rootOf(p roots.Place) string {
-	return strings.TrimSuffix(strings.TrimSuffix(p.Path, p.Rel), string(filepath.Separator))
+	if p.Rel == "." {
+		return p.Path
+	}
+	return filepath.Clean(strings.TrimSuffix(p.Path, p.Rel))
 }

@@ -121,15 +121,17 @@ func pageNotes(p text.Page, place roots.Place, cut int) (notes []string) {
 
 // fileNotes tell what the numbered lines do not show of the file.
 func fileNotes(f *text.File, p text.Page) (notes []string) {
-	stray, line := f.Stray()
-	switch enc := f.Encoding(); {
-	case enc == "":
+	enc := f.Encoding()
+	switch enc {
+	case "":
 		notes = append(notes, "(not valid UTF-8 and in no encoding that is sure: bytes that are not ASCII are shown as \uFFFD; Edit keeps them)")
-	case enc != "UTF-8":
+	case "UTF-8":
+	default:
 		notes = append(notes, "(not valid UTF-8: decoded from "+enc+")")
-	case stray > 0:
-		notes = append(notes, fmt.Sprintf("(%s not UTF-8, shown as \uFFFD, the first in line %d; leave them out of old_string, Edit keeps them)",
-			areBytes(stray), line))
+	}
+	if stray, line := f.Stray(); stray > 0 && enc != "" {
+		notes = append(notes, fmt.Sprintf("(%s not %s, shown as \uFFFD, the first in line %d; leave them out of old_string, Edit keeps them)",
+			areBytes(stray), enc, line))
 	}
 	switch lf, crlf := f.Endings(); {
 	case crlf > 0 && lf > 0:

@@ -41,6 +41,7 @@ type Session struct {
 	dir    string           // where the shell stands, "" before the first command
 	notes  []string         // of changes of a root that no result has told yet
 	closed bool
+	logs   *roots.Set // the folder that commands leave output in, once one has
 }
 
 // NewSession opens the roots. The caller must call Close.
@@ -89,6 +90,9 @@ func (s *Session) Close() error {
 	if s.sh != nil {
 		err = s.sh.Close()
 		os.Remove(filepath.Dir(s.logDir())) // empty now
+	}
+	if s.logs != nil {
+		s.logs.Close()
 	}
 	for _, p := range s.pasts {
 		if p.log != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,7 +40,12 @@ func doctor(ctx context.Context, e environment, o options, _ []string) error {
 		}
 		say("workspace", "%s (%s)", d.Path, kind)
 	}
-	say("state", "%s", state(o.workspace.State))
+	if err := state(o.workspace.State); err != nil {
+		say("state", "MISSING: %v; changes cannot be taken back", err)
+		bad = true
+	} else {
+		say("state", "%s", o.workspace.State)
+	}
 	for _, t := range s.Torn() {
 		say("torn file", "%s: a write was cut off; ferrule undo %s brings the old content back", t, t)
 		bad = true
@@ -66,18 +72,20 @@ func doctor(ctx context.Context, e environment, o options, _ []string) error {
 	return nil
 }
 
-// state tells where state is kept and whether it can be.
-func state(dir string) string {
+// state reports why nothing can be kept in the state directory.
+func state(dir string) error {
+	if dir == "" {
+		return errors.New("neither FERRULE_HOME nor HOME is set")
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "MISSING: " + err.Error()
+		return err
 	}
 	f, err := os.CreateTemp(dir, ".doctor-")
 	if err != nil {
-		return "MISSING: " + err.Error()
+		return err
 	}
 	f.Close()
-	os.Remove(f.Name())
-	return dir
+	return os.Remove(f.Name())
 }
 
 // program tells where a program is and its version.

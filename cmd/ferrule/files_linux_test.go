@@ -93,14 +93,17 @@ func TestOrdinaryUser(t *testing.T) {
 	s.refuse(t, "d/new cannot be written: permission denied; nothing was changed", "Write", map[string]any{"file_path": "d/new", "content": "x"})
 	s.refuse(t, "d/sub/new cannot be written: permission denied; nothing was changed", "Write", map[string]any{"file_path": "d/sub/new", "content": "x"})
 	s.must(t, "Read", read("d/ro"))
-	s.refuse(t, "d/ro cannot be written: permission denied; nothing was changed", "Edit", edit("d/ro"))
+	s.refuse(t, "d/ro may not be written by this user (its mode is -r--r--r--)", "Edit", edit("d/ro"))
 	s.must(t, "Read", read("ro"))
-	s.must(t, "Edit", edit("ro"))
+	s.refuse(t, "ro may not be written by this user (its mode is -r--r--r--)", "Edit", edit("ro"))
+	s.refuse(t, "ro may not be written by this user", "Write", map[string]any{"file_path": "ro", "content": "x"})
+	s.refuse(t, "ro may not be written by this user", "MultiEdit", map[string]any{"file_path": "ro",
+		"edits": []any{map[string]any{"old_string": "x", "new_string": "y"}}})
 	s.refuse(t, "hidden cannot be opened: permission denied", "Read", read("hidden"))
-	s.refuse(t, "hidden cannot be written: permission denied; nothing was changed", "Edit", edit("hidden"))
-	s.refuse(t, "hidden cannot be written: permission denied; nothing was changed", "Write", map[string]any{"file_path": "hidden", "content": "x"})
+	s.refuse(t, "hidden may not be written by this user", "Edit", edit("hidden"))
+	s.refuse(t, "hidden may not be written by this user", "Write", map[string]any{"file_path": "hidden", "content": "x"})
 	s.close(t)
-	for name, want := range map[string]string{"d/f": "x\n", "d/ro": "x\n", "ro": "y\n"} {
+	for name, want := range map[string]string{"d/f": "x\n", "d/ro": "x\n", "ro": "x\n"} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
 			t.Errorf("%s holds %q, want %q (%v)", name, got, want, err)
 		}

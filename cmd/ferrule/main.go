@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -78,7 +79,7 @@ func commands() map[string]command {
 var errTold = errors.New("told")
 
 // run is the whole program but for the process it runs in. It returns the exit
-// code: 1 for what went wrong, 2 for a mistake in the arguments.
+// code: 1 for what went wrong, 2 for an unknown command or flag.
 func run(ctx context.Context, e environment, args []string) int {
 	var o options
 	flags := o.flags()
@@ -117,12 +118,18 @@ func usageError(e environment, err error) int {
 	return 2
 }
 
+// minResultChars leaves room for notes and a little of the text.
+const minResultChars = 1000
+
 // flags binds the options to their flags.
 func (o *options) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("ferrule", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	add := func(to *[]string) func(string) error {
 		return func(s string) error {
+			if s == "" {
+				return errors.New("the directory is empty")
+			}
 			abs, err := filepath.Abs(s)
 			*to = append(*to, abs)
 			return err
@@ -135,7 +142,13 @@ func (o *options) flags() *flag.FlagSet {
 	f.StringVar(&o.selection.Toolsets, "toolsets", "", "")
 	f.StringVar(&o.selection.Tools, "tools", "", "")
 	f.BoolVar(&o.selection.ReadOnly, "read-only", false, "")
-	f.IntVar(&o.workspace.MaxResultChars, "max-result-chars", tools.DefaultResultChars, "")
+	o.workspace.MaxResultChars = tools.DefaultResultChars
+	f.Func("max-result-chars", "", func(s string) (err error) {
+		if o.workspace.MaxResultChars, err = strconv.Atoi(s); err != nil || o.workspace.MaxResultChars < minResultChars {
+			return fmt.Errorf("it must be a number of at least %d", minResultChars)
+		}
+		return nil
+	})
 	return f
 }
 
@@ -145,7 +158,7 @@ func (o *options) flags() *flag.FlagSet {
 // means to hand to a model.
 func (o *options) complete(e environment) {
 	home, _ := os.UserHomeDir()
-	o.workspace.State = cmp.Or(e.getenv("FERRULE_HOME"), filepath.Join(home, ".ferrule"))
+	o.workspace.State = stateDir(e.getenv("FERRULE_HOME"), home)
 	defer func() { o.workspace.Roots = append(o.workspace.Roots, o.more...) }()
 	if len(o.workspace.Roots) > 0 {
 		return
@@ -155,6 +168,20 @@ func (o *options) complete(e environment) {
 	if abs, err := filepath.Abs(dir); err == nil && abs != home && abs != filepath.Dir(abs) {
 		o.workspace.Roots = []string{abs}
 	}
+}
+
+// stateDir is where history and logs are kept: never in the workspace by
+// accident, and nowhere if there is no home to keep them in.
+func stateDir(named, home string) string {
+	switch {
+	case named != "":
+		if abs, err := filepath.Abs(named); err == nil {
+			return abs
+		}
+	case home != "":
+		return filepath.Join(home, ".ferrule")
+	}
+	return ""
 }
 
 // serveStdio is what ferrule does without a command.

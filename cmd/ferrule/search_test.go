@@ -224,6 +224,11 @@ func TestSearchSettings(t *testing.T) { // not parallel: it sets the environment
 			t.Errorf("%v: %s", a, got)
 		}
 	}
+	for glob, want := range map[string]string{"~/project/*.swp": "f.swp", "!~/project/f.*": "f", "*.go, ~/project/f": "f"} {
+		if got := found("Grep", args{"pattern": "needle", "glob": glob}); got != want {
+			t.Errorf("glob %s: %s", glob, got)
+		}
+	}
 	if got := found("Grep", args{"pattern": "needle", "path": "~/project/f.swp", "output_mode": "content"}); got != "1:needle" {
 		t.Errorf("~ in path: %s", got)
 	}

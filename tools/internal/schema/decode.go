@@ -30,7 +30,7 @@ func (o *Object) Decode(args json.RawMessage, into any) error {
 		args = json.RawMessage("{}")
 	}
 	var d decoder
-	d.object(o, args, "", reflect.ValueOf(into).Elem())
+	d.object(o, nested(bytes.TrimSpace(args), '{'), "", reflect.ValueOf(into).Elem())
 	if len(d.faults) > 0 {
 		return d.faults
 	}

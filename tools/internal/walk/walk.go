@@ -85,9 +85,11 @@ func (l *Listing) Stat(i int) (fs.FileInfo, error) {
 	return os.Lstat(filepath.Join(l.dir, filepath.FromSlash(l.Files[i].Path)))
 }
 
+// MaxEntries is how many files and directories a listing looks at; it is incomplete where there are more.
+const MaxEntries = 1 << 20
+
 const (
-	maxEntries = 1 << 20 // files and directories in a listing
-	maxNames   = 5       // names of ignored entries
+	maxNames   = 5 // names of ignored entries
 	maxWorkers = 8
 	maxPath    = 4096 // bytes; what lies deeper cannot be opened by its path and counts as unreadable
 )
@@ -336,7 +338,7 @@ func (w *walker) fill(n *node, d dir, ents []entry, s *scope, st state) {
 	p := &parent{dir: d}
 	p.left.Store(1)
 	defer p.done()
-	if w.entries.Add(int64(len(ents))) > maxEntries {
+	if w.entries.Add(int64(len(ents))) > MaxEntries {
 		w.cut.Store(true)
 	}
 	var jobs []job
