@@ -13,7 +13,7 @@ import (
 func TestImports(t *testing.T) {
 	const mod, internal = "ferrule/", "tools/internal/"
 	allow := map[string][]string{
-		"cmd/ferrule":           {"mcpserver", "shell", "tools"},
+		"cmd/ferrule":           {"mcpserver", "tools"},
 		"mcpserver":             {"tools", "prompts", "shell"},
 		"tools":                 {"shell", internal + "atomicfile", internal + "history", internal + "roots", internal + "schema", internal + "search", internal + "text", internal + "walk"},
 		internal + "atomicfile": nil,

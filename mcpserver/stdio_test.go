@@ -20,12 +20,10 @@ import (
 	"go.uber.org/goleak"
 
 	"ferrule/mcpserver"
-	"ferrule/shell"
 	"ferrule/tools"
 )
 
 func TestMain(m *testing.M) {
-	shell.Main()
 	goleak.VerifyTestMain(m)
 }
 

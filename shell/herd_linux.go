@@ -61,9 +61,6 @@ func (h *herd) spawn() (*tree, error) {
 	if h.closed {
 		return nil, errClosed
 	}
-	if os.Args[0] == shepherdName { // or a program without Main would start itself for ever
-		return nil, errors.New("this program runs commands without calling shell.Main first")
-	}
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("no command can be started: %v", err)

@@ -24,9 +24,6 @@ import (
 //
 // The build tag portable chooses these means on Linux, to test them.
 
-// Main does nothing here: there is no shepherd.
-func Main() {}
-
 // maxArg bounds the text of one argument, with room for the 32 KiB that Windows allows for all. A longer command goes
 // through a file.
 const maxArg = 24 << 10

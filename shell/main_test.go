@@ -15,7 +15,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	Main()
 	if job := os.Getenv("SHELL_TEST_SERVER"); job != "" {
 		server(job)
 	}

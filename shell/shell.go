@@ -11,8 +11,7 @@
 //   - No command waits for an answer that nobody can give: standard input is empty unless given, and there is no terminal.
 //
 // On Linux each command runs below a helper process, the shepherd, which is this program started once more: see
-// shepherd_linux.go, and [Main], which every program using this package must call first. Elsewhere process groups have
-// to do, and what they cannot promise stands in herd_other.go.
+// shepherd_linux.go. Elsewhere process groups have to do, and what they cannot promise stands in herd_other.go.
 //
 // The package decides nothing about what may run, and does not word results for a model.
 package shell

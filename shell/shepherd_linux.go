@@ -22,9 +22,10 @@ const shepherdName = "ferrule-shepherd"
 // controlFd is the shepherd's end of the connection to the server.
 const controlFd = 3
 
-// Main runs the shepherd and never returns if this process was started as one; else it returns at once. Every program
-// that uses this package calls it before it does anything else, a test binary in its TestMain.
-func Main() {
+// init runs the shepherd and never returns if this process was started as one. It is an init function and not the first
+// thing that main does because the packages of a large program take longer to set up than a shell takes to run: those
+// that come after this one are never set up in a shepherd. No program that uses this package has to know.
+func init() {
 	if len(os.Args) > 0 && os.Args[0] == shepherdName {
 		shepherd()
 	}

@@ -298,17 +298,6 @@ func TestSpareStopped(t *testing.T) {
 	}
 }
 
-// A program that does not call Main does not start itself again and again.
-func TestMainForgotten(t *testing.T) {
-	name := os.Args[0]
-	os.Args[0] = shepherdName
-	defer func() { os.Args[0] = name }()
-	s, _ := newShell(t, Config{})
-	if _, err := s.Run(t.Context(), Command{Text: "true"}); err == nil || !strings.Contains(err.Error(), "shell.Main") {
-		t.Errorf("%v", err)
-	}
-}
-
 // kill 0 is for the command's own group, which the helper is no part of.
 func TestOwnGroup(t *testing.T) {
 	t.Parallel()

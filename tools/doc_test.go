@@ -10,16 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"ferrule/shell"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/tools.md")
-
-func TestMain(m *testing.M) {
-	shell.Main()
-	os.Exit(m.Run())
-}
 
 // Every text file belongs to a published tool and every tool has one.
 func TestTexts(t *testing.T) {

@@ -23,7 +23,6 @@ import (
 	"golang.org/x/term"
 
 	"ferrule/mcpserver"
-	"ferrule/shell"
 	"ferrule/tools"
 )
 
@@ -31,7 +30,6 @@ import (
 var usage string
 
 func main() {
-	shell.Main() // a copy of this program may be the keeper of a command
 	log.SetFlags(0)
 	log.SetPrefix("ferrule: ")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -6,12 +6,9 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-
-	"ferrule/shell"
 )
 
 func TestMain(m *testing.M) {
-	shell.Main() // the tests start copies of themselves, too
 	code := m.Run()
 	if dir := filepath.Dir(built.path); dir != "." {
 		os.RemoveAll(dir)
