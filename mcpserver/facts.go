@@ -41,7 +41,7 @@ func gitSnapshot(ctx context.Context, dir string) (text string, repo bool) {
 func describe(s shell.GitState, slow bool) string {
 	var b strings.Builder
 	if slow && s.Branch == "" && s.Head == "" {
-		return "Git needed more than a second and was left. Branch, status and commits are not known."
+		return "Git needed more than three seconds and was left. Branch, status and commits are not known."
 	}
 	branch := cmp.Or(head(s.Branch, lineLimit), "none, HEAD is detached at "+s.Head)
 	if s.Head == "" && !slow {
@@ -53,7 +53,7 @@ func describe(s shell.GitState, slow bool) string {
 	}
 	switch {
 	case slow:
-		b.WriteString("Status: not known, git needed more than a second and was left\n")
+		b.WriteString("Status: not known, git needed more than three seconds and was left\n")
 	case s.Status == "":
 		b.WriteString("Status: clean\n")
 	default:

@@ -36,8 +36,8 @@ import (
 // the user's own configuration, such as git-lfs, stay.
 const (
 	gitLimit      = 30 * time.Second // for a caller that sets none
-	snapshotLimit = time.Second
-	gitOutput     = 16 << 20 // bytes of output that are kept
+	snapshotLimit = 3 * time.Second  // taken once a session; a big repository on a busy machine needs more than one
+	gitOutput     = 16 << 20         // bytes of output that are kept
 	gitComplaint  = 4 << 10
 )
 
@@ -217,7 +217,7 @@ func (g *gitRepo) run(ctx context.Context, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, g.program, slices.Concat(g.options, args[:1], always, args[1:])...)
 	out, complaint := &gitHead{limit: gitOutput}, &gitHead{limit: gitComplaint}
 	c.Dir, c.Env, c.Stdout, c.Stderr = g.dir, g.env, out, complaint
-	c.WaitDelay = 100 * time.Millisecond
+	c.WaitDelay = time.Second
 	killGitGroup(c)
 	err := c.Run()
 	switch {
@@ -274,7 +274,7 @@ type GitState struct {
 }
 
 // Snapshot looks at the repository of dir, which need not be its root. It takes
-// at most a second; what is known by then is returned together with
+// at most three seconds; what is known by then is returned together with
 // [context.DeadlineExceeded], status being looked at last. Errors are those of
 // [Git]. Nothing that the repository's configuration names is run.
 func Snapshot(ctx context.Context, dir string) (GitState, error) {
