@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -83,5 +85,46 @@ func TestSearchLeaks(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+	s.close(t)
+}
+
+// TestSearchUnreadable is what the scenario unreadable shows, for those who
+// run the tests as root: the server runs as somebody else. H060
+func TestSearchUnreadable(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("the scenario unreadable shows it to an ordinary user")
+	}
+	const nobody = 65534
+	top, err := os.MkdirTemp("", "ferrule-unreadable-") // not t.TempDir, which another user cannot enter
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(top) })
+	dir, home, bin := filepath.Join(top, "w"), filepath.Join(top, "home"), filepath.Join(top, "ferrule")
+	if out, err := exec.Command("cp", binary(t), bin).CombinedOutput(); err != nil { // what this process wrote itself may still be busy
+		t.Fatalf("%v: %s", err, out)
+	}
+	plant(t, filepath.Join(dir, "x"), "needle\n")
+	plant(t, filepath.Join(dir, "y"), "needle\n")
+	plant(t, filepath.Join(dir, "no", "z"), "needle\n")
+	plant(t, filepath.Join(home, "empty"), "")
+	for name, mode := range map[string]os.FileMode{top: 0o755, bin: 0o755, dir + "/x": 0o600, dir + "/no": 0o700} {
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chown(home, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(bin, "-C", dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	s := serveCommand(t, cmd, home)
+	want := "y\n\n(1 file)\n(1 file could not be read: x)\n(1 folder could not be read: no)"
+	if text := s.must(t, "Grep", args{"pattern": "needle"}); text != want {
+		t.Errorf("Grep says %q, want %q", text, want)
+	}
+	s.refuse(t, "x cannot be opened: permission denied", "Grep", args{"pattern": "needle", "path": "x"})
+	s.refuse(t, "no cannot be listed: permission denied", "Grep", args{"pattern": "needle", "path": "no"})
 	s.close(t)
 }

@@ -58,7 +58,7 @@ func Compile(pattern string, o PatternOptions) (*Pattern, error) {
 		p.prog = compile(n, !p.across, p.crlf)
 	}
 	if p.prog == nil {
-		return nil, fmt.Errorf("the pattern %s is too large when its repetitions are written out; lower the counts in { }", shown(pattern))
+		return nil, errors.New(oneLine(fmt.Sprintf("the pattern %s is too large when its repetitions are written out; lower the counts in { }", shown(pattern))))
 	}
 	found := prefilter(n)
 	p.exact = found.exact && !p.across
@@ -72,7 +72,7 @@ func Compile(pattern string, o PatternOptions) (*Pattern, error) {
 	if ps.lineFeed && !o.Multiline {
 		notes = append(notes, "the pattern names a line break, so matches may cross lines as with multiline, but . stays within a line")
 	}
-	p.note = strings.Join(notes, "; ")
+	p.note = oneLine(strings.Join(notes, "; "))
 	return p, nil
 }
 
@@ -95,7 +95,13 @@ func explain(pattern string, err error) error {
 	if hint == "" {
 		hint = "to find the text itself use " + shown(regexp.QuoteMeta(pattern))
 	}
-	return fmt.Errorf("the pattern %s has %s, at character %d; %s", shown(pattern), e.what, utf8.RuneCountInString(pattern[:e.pos])+1, hint)
+	return errors.New(oneLine(fmt.Sprintf("the pattern %s has %s, at character %d; %s",
+		shown(pattern), e.what, utf8.RuneCountInString(pattern[:e.pos])+1, hint)))
+}
+
+// oneLine writes control characters by escapes, which mean the same in a pattern.
+func oneLine(s string) string {
+	return string(appendPlain(nil, []byte(strings.ReplaceAll(s, "\n", `\n`))))
 }
 
 // shown quotes a pattern for an error.

@@ -3,6 +3,7 @@ package walk
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -88,7 +89,7 @@ func globClass(p string) (*class, int, error) {
 			}
 		}
 		if lo > hi {
-			return nil, 0, fmt.Errorf("the range %c-%c runs backwards", lo, hi)
+			return nil, 0, fmt.Errorf("the range %s runs backwards", strings.Trim(strconv.Quote(string(lo)+"-"+string(hi)), `"`))
 		}
 		c.add(lo, hi)
 	}
