@@ -156,6 +156,15 @@ func (sh shellProgram) name() string {
 	return "sh"
 }
 
+// Name is the name of the shell that runs commands here, or "none".
+func Name() string {
+	sh, err := findShell()
+	if err != nil {
+		return "none"
+	}
+	return sh.name()
+}
+
 func findShell() (shellProgram, error) {
 	for _, name := range []string{"/bin/bash", "bash"} {
 		if path, err := exec.LookPath(name); err == nil {

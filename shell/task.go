@@ -207,6 +207,26 @@ func (s *Shell) Stop(ctx context.Context, id string) (info TaskInfo, ended bool,
 	return t.info(), ended, nil
 }
 
+// EndTasks ends all tasks, with the short grace of a session's end, and returns when nothing of them is left. Commands
+// that Run waits for go on.
+func (s *Shell) EndTasks() {
+	s.mu.Lock()
+	tasks := append([]*task(nil), s.tasks...)
+	s.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, t := range tasks {
+		if t.over() {
+			continue
+		}
+		wg.Go(func() {
+			t.judge(Stopped)
+			t.tree.stop(s.cfg.pace.leave, nil)
+			<-t.done
+		})
+	}
+	wg.Wait()
+}
+
 // known returns the task with the given id, or an error that names those there are.
 func (s *Shell) known(id string) (*task, error) {
 	s.mu.Lock()
