@@ -307,7 +307,7 @@ func importsInParagraph(p string) iter.Seq[string] {
 		for word := range strings.FieldsSeq(withoutSpans(p)) {
 			path, ok := strings.CutPrefix(strings.TrimLeft(word, "(\"'"), "@")
 			path = strings.TrimRight(path, ".,;:!?)]}\"'`")
-			if !ok || path == "" || strings.ContainsAny(path[:1], "/\\~@") || strings.Contains(path, ":") {
+			if !ok || path == "" || strings.ContainsAny(path[:1], "/\\~@") || strings.ContainsAny(path, ":\x00") {
 				continue
 			}
 			if !yield(path) {
@@ -317,7 +317,7 @@ func importsInParagraph(p string) iter.Seq[string] {
 	}
 }
 
-// withoutSpans replaces each span of code by a letter. A row of backticks that no
+// withoutSpans replaces each span of code by a NUL. A row of backticks that no
 // row of the same length follows is text.
 func withoutSpans(p string) string {
 	var b strings.Builder
@@ -331,7 +331,7 @@ func withoutSpans(p string) string {
 		row := len(p) - i - len(rest)
 		b.WriteString(p[:i])
 		if end := closing(rest, row); end >= 0 {
-			b.WriteByte('x')
+			b.WriteByte(0)
 			p = rest[end:]
 		} else {
 			b.WriteString(p[i : i+row])

@@ -183,6 +183,7 @@ func TestImportsIn(t *testing.T) {
 		{"one ` tick @a.md", "a.md"},
 		{"`` two @a.md ` and @b.md ` end", "a.md"},
 		{"`code`@a.md", ""},
+		{"@`a.md` @a`code` @`a`.md @b.md", "b.md"},
 		{"`over\nlines @a.md` @b.md", "b.md"},
 		{"`not over\n\nparagraphs @a.md` @b.md", "a.md b.md"},
 		{"```\n@a.md\n```\n@b.md", "b.md"},

@@ -3,6 +3,7 @@ package text
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -12,27 +13,30 @@ import (
 // of their words are not possible then, since Western languages have strong habits about where their letters may stand.
 // Where the letters are the same in both, as in Hungarian "fájl", the result is right anyway.
 
-// languages lists for each language what a word, in lower case, can look like.
-var languages = []*regexp.Regexp{
-	// French: à and ù end a word, ç precedes a, o, u; the other accents but é precede a consonant.
-	regexp.MustCompile(`^(?:[a-zé]|[àù]$|[àù]s$|ç[aouàûâ]|[èêâîôûëï][b-df-hj-np-tvxz]|œ[a-z])+$`),
-	// German: ß does not begin a word.
-	regexp.MustCompile(`^(?:[a-zäöü]|[a-zäöü]ß)+$`),
-	// Spanish: ñ and ü precede a vowel.
-	regexp.MustCompile(`^(?:[a-záéíóú]|ñ[aeiouáéíóú]|ü[eiéí])+$`),
-	// Portuguese.
-	regexp.MustCompile(`^(?:[a-záéíóúà]|ã[oe]|ã$|ãs$|õe|ç[aouãõáóú]|ção|çã|â[mnc]|ê[mnsx]|ô[mnrs]|[culvd][êô]s?$)+$`),
-	// Italian: only the last letter has an accent.
-	regexp.MustCompile(`^[a-z]*[àèéìòù]$`),
-	// Swedish and Finnish.
-	regexp.MustCompile(`^[a-zåäöé]+$`),
-	// Danish and Norwegian: æ does not end a word, ø only short ones.
-	regexp.MustCompile(`^(?:[a-zåé]|[æø][a-zåé])+$|^[a-z]{0,4}ø$`),
-	// Catalan.
-	regexp.MustCompile(`^(?:[a-zéíóú]|[a-z][àèò][b-df-hj-np-tvxz]|[a-z][àèò]$|ç[aou]|ç$|[aeiou]ï|[aegiq]ü)+$`),
-	// Dutch: a diaeresis parts two vowels.
-	regexp.MustCompile(`^(?:[a-zé]|[aeiou][ëïöü])+$`),
-}
+// languages lists for each language what a word, in lower case, can look like. Compiled when first needed: a start of the
+// process should not wait for it.
+var languages = sync.OnceValue(func() []*regexp.Regexp {
+	return []*regexp.Regexp{
+		// French: à and ù end a word, ç precedes a, o, u; the other accents but é precede a consonant.
+		regexp.MustCompile(`^(?:[a-zé]|[àù]$|[àù]s$|ç[aouàûâ]|[èêâîôûëï][b-df-hj-np-tvxz]|œ[a-z])+$`),
+		// German: ß does not begin a word.
+		regexp.MustCompile(`^(?:[a-zäöü]|[a-zäöü]ß)+$`),
+		// Spanish: ñ and ü precede a vowel.
+		regexp.MustCompile(`^(?:[a-záéíóú]|ñ[aeiouáéíóú]|ü[eiéí])+$`),
+		// Portuguese.
+		regexp.MustCompile(`^(?:[a-záéíóúà]|ã[oe]|ã$|ãs$|õe|ç[aouãõáóú]|ção|çã|â[mnc]|ê[mnsx]|ô[mnrs]|[culvd][êô]s?$)+$`),
+		// Italian: only the last letter has an accent.
+		regexp.MustCompile(`^[a-z]*[àèéìòù]$`),
+		// Swedish and Finnish.
+		regexp.MustCompile(`^[a-zåäöé]+$`),
+		// Danish and Norwegian: æ does not end a word, ø only short ones.
+		regexp.MustCompile(`^(?:[a-zåé]|[æø][a-zåé])+$|^[a-z]{0,4}ø$`),
+		// Catalan.
+		regexp.MustCompile(`^(?:[a-zéíóú]|[a-z][àèò][b-df-hj-np-tvxz]|[a-z][àèò]$|ç[aou]|ç$|[aeiou]ï|[aegiq]ü)+$`),
+		// Dutch: a diaeresis parts two vowels.
+		regexp.MustCompile(`^(?:[a-zé]|[aeiou][ëïöü])+$`),
+	}
+})
 
 // signs are the characters above ASCII that Western text uses beside letters. They prove nothing.
 const signs = "€‚„…‘’“”•–—™\u00A0¡£§©«®°±²³´µ·»¿½×"
@@ -50,7 +54,7 @@ func western(sample []byte) *codec {
 	if !leaning {
 		return nil
 	}
-	for _, language := range languages {
+	for _, language := range languages() {
 		strange := 0
 		for _, w := range words {
 			if !language.MatchString(w) {
