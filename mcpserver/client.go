@@ -4,50 +4,40 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"ferrule/tools"
 )
 
-// A client is the one client of a stdio connection, as mcp-go wants to see it
-// (the library stores in it what it learns), and the owner of what the client
-// has at work in the tools.
+// A client is who sends requests in one session, as mcp-go wants to see it (the
+// library stores in it what it learns). In the era without a handshake there is
+// one for each request.
 type client struct {
 	*wire
+	*state // of the session that the client works in
 	id     string
 	notes  chan mcp.JSONRPCNotification // what the library sends outside a request
 	active atomic.Bool
-	open   func() (*tools.Session, error) // opens the session once, whoever asks first
-	frozen frozen                         // what prompts say of the session's beginning
 
 	mu       sync.Mutex // guards the fields below
 	info     mcp.Implementation
 	caps     mcp.ClientCapabilities
+	agreed   *mcp.ClientCapabilities // at the handshake; a request of the other era on the same connection changes caps
 	version  string
 	level    mcp.LoggingLevel
 	filter   mcp.SubscriptionFilter
 	filtered bool
+
+	subscribed map[string]bool // URIs of resources
 }
 
-func newClient(id string, w *wire, cfg tools.Config) *client {
+// newClient returns a client that speaks through w. Of the notifications that
+// the library sends outside a request it keeps so many until they are written.
+func newClient(id string, w *wire, st *state, notes int) *client {
 	return &client{
-		wire: w, id: id, level: mcp.LoggingLevelError,
-		notes: make(chan mcp.JSONRPCNotification, 1024),
-		open:  sync.OnceValues(func() (*tools.Session, error) { return tools.NewSession(cfg) }),
-	}
-}
-
-// session returns the state of the tools for this client.
-func (c *client) session() (*tools.Session, error) { return c.open() }
-
-// close ends everything that the client's tools have started.
-func (c *client) close() {
-	if s, err := c.open(); err == nil {
-		s.Close()
+		wire: w, state: st, id: id, level: mcp.LoggingLevelError,
+		notes: make(chan mcp.JSONRPCNotification, notes),
 	}
 }
 
@@ -70,12 +60,29 @@ func store[T any](c *client, field *T, v T) {
 
 func (c *client) GetClientInfo() mcp.Implementation              { return load(c, &c.info) }
 func (c *client) SetClientInfo(v mcp.Implementation)             { store(c, &c.info, v) }
-func (c *client) GetClientCapabilities() mcp.ClientCapabilities  { return load(c, &c.caps) }
 func (c *client) SetClientCapabilities(v mcp.ClientCapabilities) { store(c, &c.caps, v) }
 func (c *client) ProtocolVersion() string                        { return load(c, &c.version) }
-func (c *client) SetProtocolVersion(v string)                    { store(c, &c.version, v) }
 func (c *client) GetLogLevel() mcp.LoggingLevel                  { return load(c, &c.level) }
 func (c *client) SetLogLevel(v mcp.LoggingLevel)                 { store(c, &c.level, v) }
+
+// SetProtocolVersion ends a handshake: the library has stored what the client
+// can do just before.
+func (c *client) SetProtocolVersion(v string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	caps := c.caps
+	c.version, c.agreed = v, &caps
+}
+
+// GetClientCapabilities returns what the client has declared at the handshake.
+func (c *client) GetClientCapabilities() mcp.ClientCapabilities {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.agreed != nil {
+		return *c.agreed
+	}
+	return c.caps
+}
 
 func (c *client) SubscriptionFilter() (mcp.SubscriptionFilter, bool) {
 	c.mu.Lock()
@@ -90,10 +97,25 @@ func (c *client) SetSubscriptionFilter(f mcp.SubscriptionFilter) {
 	c.filtered = f.ToolsListChanged || f.PromptsListChanged || f.ResourcesListChanged || len(f.ResourceSubscriptions) > 0
 }
 
-// ListRoots asks the client for its workspace folders.
+// ListRoots asks the client for the folders that it has open.
 func (c *client) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
 	return ask[mcp.ListRootsResult](ctx, c.wire, mcp.MethodListRoots, struct{}{})
 }
+
+// RequestElicitation has the client put a question to its user.
+func (c *client) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	return ask[mcp.ElicitationResult](ctx, c.wire, mcp.MethodElicitationCreate, r.Params)
+}
+
+// RequestSampling has the client's model write a text.
+func (c *client) RequestSampling(ctx context.Context, r mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	return ask[mcp.CreateMessageResult](ctx, c.wire, mcp.MethodSamplingCreateMessage, r.CreateMessageParams)
+}
+
+// A clientError is the client's refusal of a request of ours.
+type clientError struct{ text string }
+
+func (e *clientError) Error() string { return "the client answered: " + e.text }
 
 var errClientGone = errors.New("the client is gone")
 
@@ -102,9 +124,10 @@ var errClientGone = errors.New("the client is gone")
 func ask[T any](ctx context.Context, w *wire, method mcp.MCPMethod, params any) (*T, error) {
 	id, answer := w.expect()
 	defer w.forget(id)
-	w.write(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+	send(ctx, w, map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 	select {
 	case <-ctx.Done():
+		send(ctx, w, map[string]any{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": map[string]any{"requestId": id}})
 		return nil, ctx.Err()
 	case line, ok := <-answer:
 		if !ok {
@@ -118,7 +141,7 @@ func ask[T any](ctx context.Context, w *wire, method mcp.MCPMethod, params any) 
 			return nil, err
 		}
 		if m.Error != nil {
-			return nil, fmt.Errorf("the client answered: %s", m.Error.Message)
+			return nil, &clientError{m.Error.Message}
 		}
 		v := new(T)
 		return v, json.Unmarshal(m.Result, v)

@@ -13,18 +13,31 @@ import (
 func TestImports(t *testing.T) {
 	const mod, internal = "ferrule/", "tools/internal/"
 	allow := map[string][]string{
-		"cmd/ferrule":           {"mcpserver", "tools"},
-		"mcpserver":             {"tools", "prompts", "shell"},
-		"tools":                 {"shell", internal + "atomicfile", internal + "history", internal + "roots", internal + "schema", internal + "search", internal + "text", internal + "walk"},
+		"cmd/ferrule":         {"cmd/ferrule/internal/clients", "cmd/internal/settings", "mcpserver", "mcpserver/auth", "mcpserver/mcpclient", "memory", "prompts", "tools", "tools/permit"},
+		"mcpserver":           {"mcpserver/mcpclient", "mcpserver/internal/clientdir", "mcpserver/internal/project", "mcpserver/internal/userform", "mcpserver/auth", "tools", "prompts", "shell"},
+		"mcpserver/auth":      nil,
+		"mcpserver/mcpclient": nil,
+
+		"mcpserver/internal/clientdir": nil,
+		"mcpserver/internal/project":   {"prompts", "shell"},
+		"mcpserver/internal/userform":  {"tools"},
+
+		"tools":                 {"tools/permit", "memory", "shell", internal + "atomicfile", internal + "history", internal + "roots", internal + "schema", internal + "search", internal + "text", internal + "walk"},
 		internal + "atomicfile": nil,
+		internal + "command":    nil,
 		internal + "history":    {internal + "atomicfile"},
 		internal + "roots":      nil,
 		internal + "schema":     nil,
 		internal + "search":     {internal + "text", internal + "walk"},
 		internal + "text":       nil,
 		internal + "walk":       nil,
+		"memory":                nil,
 		"shell":                 nil,
 		"prompts":               nil,
+
+		"cmd/ferrule/internal/clients": nil,
+		"cmd/internal/settings":        {"tools/permit"},
+		"tools/permit":                 {internal + "command", internal + "roots"},
 	}
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, "ferrule/...").Output()
 	if err != nil {

@@ -13,14 +13,15 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"ferrule/mcpserver/internal/project"
 	"ferrule/prompts"
 )
 
 var served = []string{"Read", "Edit", "Write", "Glob", "Grep", "Bash", "TaskOutput", "TaskStop"}
 
-// project makes a workspace with a link out of it, and the environment in which
+// workspaceOf makes a workspace with a link out of it, and the environment in which
 // its prompt is made.
-func project(t *testing.T) (promptEnv, string) {
+func workspaceOf(t *testing.T) (promptEnv, string) {
 	t.Helper()
 	top := git(t, `mkdir home; echo 'Be brief.' > home/AGENTS.md; echo 'top secret' > secret.md
 		git init -q -b main w; cd w; mkdir sub; echo 'Use tabs. See @sub/more.md and @out.md.' > AGENTS.md
@@ -35,8 +36,8 @@ func project(t *testing.T) (promptEnv, string) {
 	env := promptEnv{
 		roots: []string{filepath.Join(top, "w")}, home: filepath.Join(top, "home"), tools: served, shell: "bash", goos: "linux",
 		now:    func() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) },
-		frozen: new(frozen),
-		open: func(path string) ([]byte, error) {
+		frozen: new(project.Frozen),
+		open: project.IfThere(func(path string) ([]byte, error) {
 			rel, err := filepath.Rel(filepath.Join(top, "w"), path)
 			if err != nil {
 				return nil, err
@@ -46,12 +47,21 @@ func project(t *testing.T) (promptEnv, string) {
 				return nil, fmt.Errorf("%s cannot be had: %v", path, err) // nothing to look inside, as from the tools
 			}
 			return data, nil
-		},
+		}),
 	}
 	return env, top
 }
 
-// wire returns the result as a client gets it.
+func stockResult(t *testing.T, env promptEnv, p prompts.Profile, args map[string]string) (*mcp.GetPromptResult, error) {
+	t.Helper()
+	prompt, err := env.assemble(t.Context(), p, args)
+	if err != nil {
+		return nil, err
+	}
+	return promptResult(prompt), nil
+}
+
+// encoded returns the result as a client gets it.
 func encoded(t *testing.T, r *mcp.GetPromptResult) (texts []string, parts []promptPart, raw string) {
 	t.Helper()
 	b, err := json.Marshal(r)
@@ -81,10 +91,10 @@ func encoded(t *testing.T, r *mcp.GetPromptResult) (texts []string, parts []prom
 
 func TestCodePrompt(t *testing.T) {
 	t.Parallel()
-	env, top := project(t)
-	env.frozen.git(t.Context(), filepath.Join(top, "w", "sub"), patient)
+	env, top := workspaceOf(t)
+	env.frozen.Git(t.Context(), filepath.Join(top, "w", "sub"), patient)
 	args := map[string]string{"cwd": "sub", "model": "deepseek-chat", "custom_instructions": "Answer in {{language}}."}
-	r, err := codePrompt(t.Context(), env, args)
+	r, err := stockResult(t, env, "code", args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +164,7 @@ func TestCodePrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	env.now = func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
-	r, err = codePrompt(t.Context(), env, args)
+	r, err = stockResult(t, env, "code", args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,13 +175,13 @@ func TestCodePrompt(t *testing.T) {
 
 func TestWorkingDirectory(t *testing.T) {
 	t.Parallel()
-	env, top := project(t)
+	env, top := workspaceOf(t)
 	w := filepath.Join(top, "w")
 	env.roots = append(env.roots, filepath.Join(top, "gone"))
 	for name, want := range map[string]string{"": w, ".": w, "sub": filepath.Join(w, "sub"), filepath.Join(w, "sub", "..", "sub"): filepath.Join(w, "sub"),
 		filepath.Join(top, "w"): w, "..": "outside", top: "outside", "up": "outside", "up/home": "outside", "AGENTS.md": "not a directory",
 		"nothing": "does not exist"} {
-		_, got, err := workingDir(env.roots, name)
+		_, got, err := project.WorkingDir(env.roots, name)
 		if err != nil {
 			got = err.Error()
 		}
@@ -179,32 +189,83 @@ func TestWorkingDirectory(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", name, got, want)
 		}
 	}
-	if _, cwd, err := workingDir(nil, ""); cwd != "" || err != nil {
+	if _, cwd, err := project.WorkingDir(nil, ""); cwd != "" || err != nil {
 		t.Errorf("without roots: %q, %v", cwd, err)
 	}
-	if _, _, err := workingDir(nil, w); err == nil || !strings.Contains(err.Error(), "--root") {
+	if _, _, err := project.WorkingDir(nil, w); err == nil || !strings.Contains(err.Error(), "--root") {
 		t.Errorf("without roots: %v", err)
 	}
 	env.roots = nil
-	if r, err := codePrompt(t.Context(), env, nil); err != nil || len(r.Messages) != 5 {
+	if r, err := stockResult(t, env, "code", nil); err != nil || len(r.Messages) != 5 {
 		t.Errorf("without roots: %v, %v", r, err) // identity, code, file-reference, environment, the user's instructions
 	}
-	for _, args := range []map[string]string{{"cwd": top}, {"Cwd": "."}, {"profile": "code"}} {
-		if r, err := codePrompt(t.Context(), env, args); err == nil {
-			t.Errorf("%v: want an error, got %v", args, r)
+	if r, err := stockResult(t, env, "code", map[string]string{"cwd": top}); err == nil {
+		t.Errorf("want an error, got %v", r)
+	}
+}
+
+func TestPromptDeclarations(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, p := range stockPrompts {
+		var args []string
+		for _, a := range p.Arguments {
+			args = append(args, a.Name)
+			if a.Description == "" || a.Required {
+				t.Errorf("%s: argument %+v", p.Name, a)
+			}
+		}
+		names = append(names, p.Name+": "+strings.Join(args, " "))
+		if p.Description == "" || p.Title == "" {
+			t.Errorf("got %+v", p)
+		}
+		if err := checkArguments(p, map[string]string{"cwd": "."}); err != nil {
+			t.Error(err)
+		}
+		for _, wrong := range []string{"Cwd", "profile", writtenName} {
+			if err := checkArguments(p, map[string]string{wrong: "x"}); err == nil || !strings.Contains(err.Error(), "it has cwd") {
+				t.Errorf("%s: %v", p.Name, err)
+			}
+		}
+	}
+	if got := strings.Join(names, "; "); got != "code: cwd model shell custom_instructions; chat: cwd model custom_instructions; "+
+		"work: cwd model custom_instructions; study: cwd model custom_instructions; init: cwd" {
+		t.Errorf("got %s", got)
+	}
+	for _, p := range prompts.Profiles() {
+		if !isStock(string(p)) {
+			t.Errorf("there is no prompt %s", p)
 		}
 	}
 }
 
-func TestPromptDeclaration(t *testing.T) {
+// The desktop prompts say nothing of the state of git and of code, and hold the
+// same instructions, identity and custom text.
+func TestDesktopPrompts(t *testing.T) {
 	t.Parallel()
-	p := codePromptDecl()
-	if p.Name != "code" || p.Description == "" || len(p.Arguments) != 4 {
-		t.Errorf("got %+v", p)
-	}
-	for _, a := range p.Arguments {
-		if a.Description == "" || a.Required {
-			t.Errorf("argument %+v", a)
+	env, _ := workspaceOf(t)
+	env.identity, env.tools = "You are {{model}}.", append([]string{"memory_search"}, served...)
+	env.memory = func(cwd string) string { return "- remembered for " + filepath.Base(cwd) }
+	for _, p := range []prompts.Profile{prompts.Chat, prompts.Work, prompts.Study} {
+		r, err := stockResult(t, env, p, map[string]string{"cwd": "sub", "custom_instructions": "Be {{kind}}."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts, parts, raw := encoded(t, r)
+		var names []string
+		for _, x := range parts {
+			names = append(names, x.Name)
+		}
+		if got := strings.Join(names, " "); got != "identity desktop mode memory environment additional-instructions instructions" {
+			t.Errorf("%s: parts %s", p, got)
+		}
+		if texts[0] != "You are {{model}}." || strings.Contains(raw, "deepseek-") || strings.Contains(raw, "git_snapshot") {
+			t.Errorf("%s: got %s", p, raw)
+		}
+		for _, want := range []string{"Git repository: yes", "Be {{kind}}.", "Use tabs.", "memory_search looks", "- remembered for sub"} {
+			if !strings.Contains(strings.Join(texts, "\n"), want) {
+				t.Errorf("%s: %q is missing", p, want)
+			}
 		}
 	}
 }

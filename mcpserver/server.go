@@ -2,26 +2,30 @@
 // Context Protocol. It translates; it decides nothing.
 //
 // [New] makes a [Server] for a workspace, [Server.ServeStdio] serves one
-// client. Begin with stdio.go: the transport is our own, because the
-// library's loses cancellations, notifications and late results. The library,
-// mcp-go, does what lies behind a message: registration, dispatch, and both
-// eras of the protocol, the one with a handshake (2024-11-05 to 2025-11-25)
-// and the one without (2026-07-28).
+// client, [ServeHTTP] serves many, each by a Server for whom its token belongs
+// to. Begin with stdio.go: the transports are our own, because the library's
+// lose cancellations, notifications and late results. The library, mcp-go, does
+// what lies behind a message: registration, dispatch, and both eras of the
+// protocol, the one with a handshake (2024-11-05 to 2025-11-25) and the one
+// without (2026-07-28).
 package mcpserver
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"ferrule/shell"
+	"ferrule/mcpserver/mcpclient"
+	"ferrule/prompts"
 	"ferrule/tools"
 )
 
@@ -31,19 +35,44 @@ type Config struct {
 	Selection tools.Selection
 	Version   string
 	Drain     time.Duration // what calls in flight get when the input ends; 0 means 10 s
+
+	// Guessed says that nobody has named Workspace.Roots, except those in Added:
+	// then the folders that a client has open take their place. Otherwise the
+	// client's folders only choose among them. Those in Added always stay.
+	Guessed bool
+	Added   []string
+
+	Profile  prompts.Profile // chooses the notes on tools; "" means Code
+	Identity string          // who the model is told to be, in place of the profile's own words
+
+	// MemoryIndex returns what is remembered of earlier sessions for a working
+	// directory, a line each; nil for nothing.
+	MemoryIndex func(cwd string) string
+	// TrustsPrompts reports whether the user has said yes to the prompts that a
+	// project folder brings along, by their hash; nil means no.
+	TrustsPrompts func(root, hash string) bool
 }
 
 // A Server serves one workspace. Every client gets a [tools.Session] of its
 // own, and nothing is shared between two servers in one process.
 type Server struct {
-	cfg   Config
-	mcp   *server.MCPServer
-	names []string // of the tools served
+	cfg         Config
+	mcp         *server.MCPServer
+	names       []string                          // of the tools served
+	calls       map[string]server.ToolHandlerFunc // what answers them, by name
+	sessions    *sessions
+	connections atomic.Uint64 // served so far
+	key         *signer
+	progress    time.Duration          // between two reports of a call
+	announced   atomic.Pointer[string] // the prompts as clients have been told of them last
 }
 
 // New returns a Server for cfg. It fails if a directory of the workspace does
 // not exist or the selection of tools names an unknown one.
-func New(cfg Config) (*Server, error) {
+func New(cfg Config) (*Server, error) { return newServer(cfg, newSessions(0)) }
+
+// newServer returns a Server whose sessions live among those of others.
+func newServer(cfg Config, among *sessions) (*Server, error) {
 	for _, dir := range slices.Concat(cfg.Workspace.Roots, cfg.Workspace.ReadDirs) {
 		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
 			return nil, fmt.Errorf("%s is not a directory", dir)
@@ -53,60 +82,77 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Profile == "" {
+		cfg.Profile = prompts.Code
+	}
+	if err := cfg.Profile.Check(); err != nil {
+		return nil, err
+	}
 	if cfg.Drain == 0 {
 		cfg.Drain = 10 * time.Second
 	}
-	s := &Server{cfg: cfg}
+	s := &Server{cfg: cfg, calls: make(map[string]server.ToolHandlerFunc), sessions: among, key: newSigner(), progress: progressTime}
 	for _, t := range chosen {
 		s.names = append(s.names, t.Name)
 	}
 	s.mcp = server.NewMCPServer("ferrule", cfg.Version,
 		server.WithTitle("Ferrule"),
 		server.WithToolCapabilities(false),
-		server.WithPromptCapabilities(false),
-		server.WithInstructions(serverInstructions(s.names)+folders(cfg.Workspace)),
+		server.WithPromptCapabilities(true),
+		server.WithPromptFilter(s.listPrompts),
+		server.WithToolHandlerMiddleware(s.nested),
+		server.WithInstructions(serverInstructions(s.names)+folders(cfg)),
 		server.WithLogging(),
+		server.WithToolFilter(usable),
+		server.WithResourceCapabilities(true, false),
+		server.WithCompletions(),
+		server.WithPromptCompletionProvider(completions{s}),
+		server.WithResourceCompletionProvider(completions{s}),
+		server.WithHooks(new(server.Hooks)),
 	)
 	for _, t := range chosen {
-		s.mcp.AddTool(toolOf(t), s.handler(t))
+		s.calls[t.Name] = s.handler(t)
+		s.mcp.AddTool(s.noted(toolOf(t)), s.calls[t.Name])
 	}
-	s.mcp.AddPrompt(codePromptDecl(), s.codePrompt)
+	s.addPrompts(s.mcp.GetHooks())
+	s.addResources(s.mcp.GetHooks())
+	s.watchRoots()
 	return s, nil
 }
 
+// Connect serves a client in this process and returns its connection, ready
+// for calls. The caller must close it; ctx ends it, too.
+func (s *Server) Connect(ctx context.Context) (*mcpclient.Conn, error) {
+	theirs, ours := io.Pipe()
+	from, to := io.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		served <- s.ServeStdio(ctx, theirs, to)
+		to.Close()
+	}()
+	c := mcpclient.Served(ours, from, served)
+	return c, c.Initialize(ctx, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
+}
+
 // folders names the folders of a workspace that has more than one: the tools'
-// texts speak of the first only.
-func folders(w tools.Config) string {
-	if len(w.Roots)+len(w.ReadDirs) < 2 || len(w.Roots) == 0 {
+// texts speak of the first only. What the client may replace is not named.
+func folders(cfg Config) string {
+	more, read := cfg.Added, cfg.Workspace.ReadDirs
+	text := "\n\nBeside the project's own folder there are:"
+	if !cfg.Guessed && len(cfg.Workspace.Roots) > 0 {
+		more = cfg.Workspace.Roots[1:]
+		text = "\n\nRelative paths and searches without a path start in " + cfg.Workspace.Roots[0] + ". There are also:"
+	}
+	if len(more)+len(read) == 0 || !cfg.Guessed && len(cfg.Workspace.Roots) == 0 {
 		return ""
 	}
-	text := "\n\nRelative paths and searches without a path start in " + w.Roots[0] + ". There are also:"
-	for _, dir := range w.Roots[1:] {
+	for _, dir := range more {
 		text += "\n- " + dir
 	}
-	for _, dir := range w.ReadDirs {
+	for _, dir := range read {
 		text += "\n- " + dir + " (may only be read)"
 	}
 	return text
-}
-
-// codePrompt puts the prompt together for the client that asks.
-func (s *Server) codePrompt(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	c, ok := server.ClientSessionFromContext(ctx).(*client)
-	if !ok {
-		return nil, errNoClient
-	}
-	ts, err := c.session()
-	if err != nil {
-		return nil, err
-	}
-	env := promptEnv{home: s.cfg.Workspace.State, open: ts.ReadFile, tools: s.names, shell: shell.Name(), frozen: &c.frozen}
-	for _, d := range ts.Dirs() {
-		if !d.ReadOnly {
-			env.roots = append(env.roots, d.Path)
-		}
-	}
-	return codePrompt(ctx, env, req.Params.Arguments)
 }
 
 var errNoClient = errors.New("the request belongs to no client")
@@ -131,10 +177,48 @@ func (s *Server) refuse(m *message) *refusal {
 	return nil
 }
 
-// session returns the state of the client that sent the request in ctx.
+// dispatch hands a request to the library. The id of the answer is written as
+// it came; the library's way over float64 would change large numbers.
+func (s *Server) dispatch(ctx context.Context, m *message) mcp.JSONRPCMessage {
+	resp := s.mcp.HandleMessage(ctx, m.raw)
+	id := mcp.NewRequestId(m.ID)
+	switch r := resp.(type) {
+	case mcp.JSONRPCResponse:
+		r.ID = id
+		return r
+	case mcp.JSONRPCError:
+		r.ID = id
+		switch { // the library says "invalid request" of good messages, and "internal error" of bad arguments
+		case r.Error.Code == mcp.INVALID_REQUEST:
+			r.Error.Code, r.Error.Message = mcp.INVALID_PARAMS, "the parameters are not those of "+m.Method
+		case r.Error.Code == mcp.INTERNAL_ERROR:
+			r.Error.Code = faultCode(m)
+		}
+		return r
+	}
+	return resp
+}
+
+// errTaken refuses a request whose id another one at work has.
+func errTaken() *refusal {
+	return &refusal{mcp.INVALID_REQUEST, "a request with this id is still at work"}
+}
+
+// clientOf returns the client that sent the request in ctx, or nil.
+func clientOf(ctx context.Context) *client {
+	switch c := server.ClientSessionFromContext(ctx).(type) {
+	case *client:
+		return c
+	case *exchange:
+		return c.client
+	}
+	return nil
+}
+
+// session returns the session of the tools for the request in ctx.
 func session(ctx context.Context) (*tools.Session, error) {
-	c, ok := server.ClientSessionFromContext(ctx).(*client)
-	if !ok {
+	c := clientOf(ctx)
+	if c == nil {
 		return nil, errNoClient
 	}
 	return c.session()

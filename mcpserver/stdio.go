@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -44,8 +43,7 @@ type loop struct {
 	calls sync.WaitGroup // requests that end by themselves
 	subs  sync.WaitGroup // subscriptions, which end when they are cancelled
 
-	mu      sync.Mutex // guards running
-	running map[string]context.CancelCauseFunc
+	running inflight
 }
 
 // ServeStdio serves the client that writes to in and reads from out, until in
@@ -53,13 +51,18 @@ type loop struct {
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	c := newClient("stdio", newWire(out, func(err error) { stop(err) }), s.cfg.Workspace)
-	defer c.close()
+	from := origin{connection: s.connections.Add(1)}
+	st, err := s.sessions.enter(from, s.newState)
+	if err != nil {
+		return err
+	}
+	defer s.sessions.end(st)
+	c := newClient(sessionKey(from), newWire(out, func(err error) { stop(err) }), st, 1024)
 	if err := s.mcp.RegisterSession(ctx, c); err != nil {
 		return err
 	}
 	defer s.mcp.UnregisterSession(context.WithoutCancel(ctx), c.id)
-	l := &loop{srv: s, client: c, running: make(map[string]context.CancelCauseFunc)}
+	l := &loop{srv: s, client: c}
 	go c.session() // ready before the first call asks, without making initialize wait
 	ctx = s.mcp.WithContext(ctx, c)
 	var pump sync.WaitGroup
@@ -77,7 +80,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 // end lets what is at work come to its end, or ends it.
 func (l *loop) end(ctx context.Context, stop context.CancelCauseFunc) error {
 	l.client.noMoreAnswers()
-	l.cancelWhere(func(key string) bool { return strings.HasPrefix(key, "sub:") })
+	l.running.cancelWhere(errCancelled, func(key string) bool { return strings.HasPrefix(key, "sub:") })
 	done := make(chan struct{})
 	go func() { l.calls.Wait(); l.subs.Wait(); close(done) }()
 	if ctx.Err() == nil {
@@ -113,7 +116,7 @@ func (l *loop) next(ctx context.Context, lines <-chan line) bool {
 		case !ok:
 			return false
 		case in.tooLong:
-			r := refusal{mcp.INVALID_REQUEST, fmt.Sprintf("the message is longer than %d bytes", maxMessage)}
+			r := refusal{mcp.INVALID_REQUEST, tooLong}
 			l.client.write(r.to(nil))
 		case len(data) == 0:
 		case data[0] == '[':
@@ -134,14 +137,14 @@ func (l *loop) handle(ctx context.Context, data []byte, reply func(any)) {
 	case m.Method == "":
 		l.client.answer(m)
 	case m.Method == "notifications/cancelled":
-		l.cancel(m)
+		l.running.cancel(m)
 	case len(m.ID) == 0: // a notification: never answered
 		l.srv.mcp.HandleMessage(ctx, m.raw)
 	default:
 		if bad := l.srv.refuse(m); bad != nil {
 			reply(bad.to(m.ID))
 		} else if quick(m.Method) {
-			reply(l.dispatch(ctx, m))
+			reply(l.srv.dispatch(ctx, m))
 		} else {
 			l.start(ctx, m, reply)
 		}
@@ -157,78 +160,31 @@ func quick(method string) bool {
 	return strings.HasSuffix(method, "/list")
 }
 
-// dispatch hands a request to the library. The id of the answer is written as
-// it came; the library's way over float64 would change large numbers.
-func (l *loop) dispatch(ctx context.Context, m *message) mcp.JSONRPCMessage {
-	resp := l.srv.mcp.HandleMessage(ctx, m.raw)
-	id := mcp.NewRequestId(m.ID)
-	switch r := resp.(type) {
-	case mcp.JSONRPCResponse:
-		r.ID = id
-		return r
-	case mcp.JSONRPCError:
-		r.ID = id
-		switch { // the library says "invalid request" of good messages, and "internal error" of bad arguments
-		case r.Error.Code == mcp.INVALID_REQUEST:
-			r.Error.Code, r.Error.Message = mcp.INVALID_PARAMS, "the parameters are not those of "+m.Method
-		case r.Error.Code == mcp.INTERNAL_ERROR && m.Method == string(mcp.MethodPromptsGet):
-			r.Error.Code = mcp.INVALID_PARAMS
-		}
-		return r
-	}
-	return resp
-}
-
 // start runs a request on its own goroutine.
 func (l *loop) start(ctx context.Context, m *message, reply func(any)) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	group, key := &l.calls, "call:"+string(m.ID)
-	if m.Method == "subscriptions/listen" {
-		group, key = &l.subs, "sub:"+string(m.ID)
-	}
-	l.mu.Lock()
-	_, taken := l.running[key]
-	if !taken {
-		l.running[key] = cancel
-	}
-	l.mu.Unlock()
-	if taken {
+	key := m.key()
+	if !l.running.begin(key, cancel) {
 		cancel(nil)
-		r := refusal{mcp.INVALID_REQUEST, "a request with this id is still at work"}
-		reply(r.to(m.ID))
+		reply(errTaken().to(m.ID))
 		return
+	}
+	group := &l.calls
+	if m.Method == string(mcp.MethodSubscriptionsListen) {
+		group = &l.subs
 	}
 	group.Go(func() {
 		defer cancel(nil)
-		resp := l.dispatch(ctx, m)
-		l.mu.Lock()
-		delete(l.running, key)
-		l.mu.Unlock()
+		resp := l.srv.direct(ctx, l.client, m)
+		if resp == nil {
+			resp = l.srv.dispatch(ctx, m)
+		}
+		l.running.end(key)
 		if context.Cause(ctx) == errCancelled { // who cancels a request wants no answer
 			resp = nil
 		}
 		reply(resp)
 	})
-}
-
-// cancel ends the request that a notifications/cancelled names.
-func (l *loop) cancel(m *message) {
-	var p struct {
-		RequestID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(m.Params, &p) == nil {
-		l.cancelWhere(func(key string) bool { return key == "call:"+string(p.RequestID) || key == "sub:"+string(p.RequestID) })
-	}
-}
-
-func (l *loop) cancelWhere(hit func(key string) bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for key, c := range l.running {
-		if hit(key) {
-			c(errCancelled)
-		}
-	}
 }
 
 // batch answers an array of messages by one array. Only the revision of

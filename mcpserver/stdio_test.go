@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"ferrule/mcpserver"
+	"ferrule/mcpserver/mcpclient"
 	"ferrule/tools"
 )
 
@@ -90,7 +91,7 @@ type answer struct {
 	Method string
 	Params json.RawMessage
 	Result json.RawMessage
-	Error  *mcpserver.RPCError
+	Error  *mcpclient.RPCError
 }
 
 func (p *peer) recv() answer {
@@ -139,7 +140,7 @@ func ping(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"method":
 // text returns the text of a call's result and whether it is an error.
 func (a answer) text(t testing.TB) (string, bool) {
 	t.Helper()
-	var r mcpserver.CallResult
+	var r mcpclient.CallResult
 	if err := json.Unmarshal(a.Result, &r); err != nil || len(r.Content) == 0 {
 		t.Fatalf("not a result: %s %+v", a.Result, a.Error)
 	}
@@ -216,36 +217,39 @@ func TestModern(t *testing.T) {
 	}
 }
 
+// refusals are messages that are refused on every transport.
+var refusals = []struct {
+	line, id string
+	code     int
+}{
+	{`{bad json`, "null", -32700},
+	{`nonsense`, "null", -32700},
+	{`"a"`, "null", -32600},
+	{`[1,2]`, "null", -32600},
+	{`[`, "null", -32700},
+	{`{}`, "null", -32600},
+	{`{"jsonrpc":"2.0"}`, "null", -32600},
+	{`{"id":1,"method":"ping"}`, "1", -32600},
+	{`{"jsonrpc":"1.0","id":1,"method":"ping"}`, "1", -32600},
+	{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, "null", -32600},
+	{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "null", -32600},
+	{`{"jsonrpc":"2.0","id":true,"method":"ping"}`, "null", -32600},
+	{`{"jsonrpc":"2.0","id":1,"method":"nope"}`, "1", -32601},
+	{`{"jsonrpc":"2.0","id":5,"method":"notifications/initialized"}`, "5", -32601},
+	{`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, "1", -32602},
+	{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}`, "1", -32602},
+	{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`, "1", -32602},
+	{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"Nope","arguments":{}}}`, "1", -32602},
+	{`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":7}}`, "1", -32602},
+	{`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"nope"}}`, "1", -32602},
+}
+
 // What is no message, or no good one, gets the code the protocol has for it,
 // and the next line is served.
 func TestRefusals(t *testing.T) {
 	p := serve(t)
 	p.hello("2025-06-18")
-	for _, test := range []struct {
-		line, id string
-		code     int
-	}{
-		{`{bad json`, "null", -32700},
-		{`nonsense`, "null", -32700},
-		{`"a"`, "null", -32600},
-		{`[1,2]`, "null", -32600},
-		{`[`, "null", -32700},
-		{`{}`, "null", -32600},
-		{`{"jsonrpc":"2.0"}`, "null", -32600},
-		{`{"id":1,"method":"ping"}`, "1", -32600},
-		{`{"jsonrpc":"1.0","id":1,"method":"ping"}`, "1", -32600},
-		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, "null", -32600},
-		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "null", -32600},
-		{`{"jsonrpc":"2.0","id":true,"method":"ping"}`, "null", -32600},
-		{`{"jsonrpc":"2.0","id":1,"method":"nope"}`, "1", -32601},
-		{`{"jsonrpc":"2.0","id":5,"method":"notifications/initialized"}`, "5", -32601},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, "1", -32602},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}`, "1", -32602},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`, "1", -32602},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"Nope","arguments":{}}}`, "1", -32602},
-		{`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":7}}`, "1", -32602},
-		{`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"nope"}}`, "1", -32602},
-	} {
+	for _, test := range refusals {
 		p.send(test.line)
 		a := p.recv()
 		if a.Error == nil || a.Error.Code != test.code || string(a.ID) != test.id {

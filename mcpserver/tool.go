@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -28,11 +29,40 @@ func toolOf(t *tools.Tool) mcp.Tool {
 	return m
 }
 
-// handler never returns an error: as a protocol error the model would not see
-// it.
+// usable drops the tools that the client of a request can do nothing with. It
+// holds for the list of tools and for calls alike.
+func usable(ctx context.Context, list []mcp.Tool) []mcp.Tool {
+	if canAsk(ctx) {
+		return list
+	}
+	return slices.DeleteFunc(list, func(t mcp.Tool) bool { return t.Name == tools.AskUserQuestion.Name })
+}
+
+// toolNames are the names of the tools that the client of a request can use.
+func (s *Server) toolNames(ctx context.Context) []string {
+	if canAsk(ctx) {
+		return s.names
+	}
+	return slices.DeleteFunc(slices.Clone(s.names), func(n string) bool { return n == tools.AskUserQuestion.Name })
+}
+
+// handler returns what answers the calls of a tool.
 func (s *Server) handler(t *tools.Tool) server.ToolHandlerFunc {
+	return s.answering(func(ctx context.Context, ts *tools.Session, h tools.Host, args json.RawMessage) *mcp.CallToolResult {
+		res := t.Call(ctx, ts, h, args)
+		out := resultOf(res)
+		if t == tools.Bash {
+			out.Content = append(out.Content, taskLinks(res.Meta)...)
+		}
+		return out
+	})
+}
+
+// answering returns a handler around a call. It never returns an error: as a
+// protocol error the model would not see it.
+func (s *Server) answering(call func(context.Context, *tools.Session, tools.Host, json.RawMessage) *mcp.CallToolResult) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ts, err := session(ctx)
+		ts, err := s.workspace(ctx)
 		if err != nil {
 			return mcp.NewToolResultError(err.Error()), nil
 		}
@@ -40,7 +70,19 @@ func (s *Server) handler(t *tools.Tool) server.ToolHandlerFunc {
 		if err != nil {
 			return mcp.NewToolResultError("the arguments are not JSON: " + err.Error()), nil
 		}
-		return resultOf(t.Call(ctx, ts, s.host(ctx, req), args)), nil
+		h, err := s.host(ctx, ts, req)
+		if err != nil {
+			return mcp.NewToolResultError(err.Error()), nil
+		}
+		stop := h.report(s.progress)
+		out := call(ctx, ts, h, args)
+		stop()
+		if h.talk != nil {
+			if asked := h.talk.result(); asked != nil { // the tool has not begun: it will be called again
+				return asked, nil
+			}
+		}
+		return out, nil
 	}
 }
 
@@ -48,6 +90,7 @@ func (s *Server) handler(t *tools.Tool) server.ToolHandlerFunc {
 func resultOf(r tools.Result) *mcp.CallToolResult {
 	out := mcp.NewToolResultText(r.Text)
 	out.IsError = r.Failed
+	out.StructuredContent = r.Structured
 	for _, i := range r.Images {
 		out.Content = append(out.Content, mcp.NewImageContent(base64.StdEncoding.EncodeToString(i.Data), i.MIME))
 	}

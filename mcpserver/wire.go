@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 // maxMessage is the longest message accepted from a client, in bytes.
 const maxMessage = 16 << 20
 
+var tooLong = fmt.Sprintf("the message is longer than %d bytes", maxMessage)
+
 // A message is one JSON-RPC message of the client.
 type message struct {
 	Version string          `json:"jsonrpc"`
@@ -23,6 +26,7 @@ type message struct {
 	Method  string          `json:"method"`
 	Params  json.RawMessage `json:"params"`
 	raw     []byte
+	seen    *peek // once something has asked for it
 }
 
 // A refusal is a JSON-RPC error in the making.
@@ -67,15 +71,47 @@ func parse(raw []byte) (*message, *refusal) {
 // isID reports whether raw may be the id of a request: a string or a number.
 func isID(raw json.RawMessage) bool { return strings.ContainsRune(`"-0123456789`, rune(raw[0])) }
 
+// A peek is what is looked at of a request's parameters before the library sees
+// them.
+type peek struct {
+	Name *string                    `json:"name"`
+	Meta map[string]json.RawMessage `json:"_meta"`
+	err  error
+}
+
+func (m *message) peek() *peek {
+	if m.seen == nil {
+		m.seen = new(peek)
+		m.seen.err = json.Unmarshal(m.Params, m.seen)
+	}
+	return m.seen
+}
+
 // toolName returns the name in the parameters of tools/call.
 func (m *message) toolName() (string, error) {
-	var p struct {
-		Name *string `json:"name"`
-	}
-	if err := json.Unmarshal(m.Params, &p); err != nil || p.Name == nil {
+	h := m.peek()
+	if h.err != nil || h.Name == nil {
 		return "", errors.New("no name")
 	}
-	return *p.Name, nil
+	return *h.Name, nil
+}
+
+// version is the protocol version that a request says it belongs to, "" if it
+// says none.
+func (m *message) version() (s string) {
+	if len(m.Params) > 0 {
+		json.Unmarshal(m.peek().Meta[mcp.MetaKeyProtocolVersion], &s) // what is no string is none
+	}
+	return s
+}
+
+// handle is the name that a request gives to the session it belongs to.
+func (m *message) handle() (s string, _ *refusal) {
+	raw, ok := m.peek().Meta["ferrule/session"]
+	if ok && (json.Unmarshal(raw, &s) != nil || !isHandle(s)) {
+		return "", &refusal{mcp.INVALID_PARAMS, fmt.Sprintf("ferrule/session must be 1 to %d letters, digits, - or _", maxHandle)}
+	}
+	return s, nil
 }
 
 // A wire writes messages, one line each, and matches the client's answers to
@@ -103,18 +139,83 @@ func (w *wire) write(v any) {
 	if v == nil {
 		return
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b) // ends every message with a newline
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		w.broken(fmt.Errorf("a message of ours cannot be encoded: %v", err))
+	b, err := encode(v)
+	if err != nil {
+		w.broken(err)
 		return
 	}
 	w.out.Lock()
 	defer w.out.Unlock()
-	if _, err := w.w.Write(b.Bytes()); err != nil {
+	if _, err := w.w.Write(b); err != nil {
 		w.broken(fmt.Errorf("cannot write to the client: %v", err))
 	}
+}
+
+// encode returns a message as one line, with its newline.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("a message of ours cannot be encoded: %v", err)
+	}
+	return b.Bytes(), nil
+}
+
+// An inflight knows how to end the requests that are at work. The zero value is
+// ready; it may be used concurrently.
+type inflight struct {
+	mu      sync.Mutex // guards running
+	running map[string]context.CancelCauseFunc
+}
+
+// begin takes a request into the list and reports whether its key was free.
+func (f *inflight) begin(key string, cancel context.CancelCauseFunc) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, taken := f.running[key]; taken {
+		return false
+	}
+	if f.running == nil {
+		f.running = make(map[string]context.CancelCauseFunc)
+	}
+	f.running[key] = cancel
+	return true
+}
+
+// end takes a request off the list.
+func (f *inflight) end(key string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.running, key)
+}
+
+// cancel ends the request that the parameters of notifications/cancelled name.
+func (f *inflight) cancel(m *message) {
+	var p struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if json.Unmarshal(m.Params, &p) == nil {
+		f.cancelWhere(errCancelled, func(key string) bool { return key == "call:"+string(p.RequestID) || key == "sub:"+string(p.RequestID) })
+	}
+}
+
+func (f *inflight) cancelWhere(cause error, hit func(key string) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for key, c := range f.running {
+		if hit(key) {
+			c(cause)
+		}
+	}
+}
+
+// key is what a request is known by while it is at work.
+func (m *message) key() string {
+	if m.Method == string(mcp.MethodSubscriptionsListen) {
+		return "sub:" + string(m.ID)
+	}
+	return "call:" + string(m.ID)
 }
 
 // expect reserves an id for a request of ours. The ids are strings, so they can

@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,10 +22,13 @@ type Part struct {
 	Complete bool
 	Block    int  // of a rendered section: 1, 2 or 3, see [Prompt.Blocks]
 	Cache    bool // of a rendered section: the last of a block that is worth a cache breakpoint
+
+	Uses    []string // of a rendered part: the variables in it, by name
+	Omitted string   // why the part is not in the prompt, in [Prompt.Omitted]
 }
 
 // Kinds of parts. The first two are assembled from a scope; the others come from
-// [Facts.Attachments] and stand before the user's first words.
+// the facts and stand before the user's first words.
 const (
 	kindSection      = "section"
 	kindContext      = "context"
@@ -38,6 +42,9 @@ type Assembly struct {
 	Contexts  []Part
 	Tools     []Schema
 	Variables map[string]string // those that have a value
+
+	attachments []Part
+	omitted     []Part
 }
 
 // Assemble collects the parts that can be seen from sc.
@@ -62,32 +69,57 @@ func (sc *Scope) Assemble(ctx context.Context, in Input) (*Assembly, error) {
 			a.Variables[name] = value
 		}
 	}
-	var err error
-	if a.Sections, err = compute(ctx, in, v.sections); err != nil {
+	all, err := compute(ctx, in, v.sections)
+	if err != nil {
 		return nil, err
 	}
+	a.Sections = present(all)
 	whole, err := complete(a.Sections)
 	if err != nil {
 		return nil, err
 	}
+	contexts := v.silent()
 	if !v.suppressed {
-		if a.Contexts, err = compute(ctx, in, v.contexts); err != nil {
+		if contexts, err = compute(ctx, in, v.contexts); err != nil {
 			return nil, err
 		}
 	}
+	a.Contexts = present(contexts)
 	if a.Tools, err = v.schemas(ctx, in); err != nil {
 		return nil, err
 	}
 	if a, err = run(ctx, v.stages, a); err != nil {
 		return nil, err
 	}
+	taken := "a stage took it out"
 	if whole != nil {
-		a.Sections = []Part{*whole}
+		a.Sections, taken = []Part{*whole}, "the complete section "+whole.Name+" takes its place"
 	}
 	if v.suppressed {
 		a.Contexts = nil
 	}
+	a.attachments = in.Attachments()
+	a.omitted = append(missing(all, a.Sections, taken), missing(contexts, a.Contexts, "a stage took it out")...)
 	return a, nil
+}
+
+// present returns the parts that nothing has kept out.
+func present(all []Part) []Part {
+	return slices.DeleteFunc(slices.Clone(all), func(p Part) bool { return p.Omitted != "" })
+}
+
+// missing returns the parts of all that are not in the prompt. Those that were
+// still in it before the stages are missing for the reason given.
+func missing(all, kept []Part, reason string) []Part {
+	var out []Part
+	for _, p := range all {
+		if slices.ContainsFunc(kept, func(k Part) bool { return k.Name == p.Name }) {
+			continue
+		}
+		p.Omitted = cmp.Or(p.Omitted, reason)
+		out = append(out, p)
+	}
+	return out
 }
 
 // A view is what can be seen from a scope, hidden entries left out. It is a copy,
@@ -137,7 +169,18 @@ func (sc *Scope) view() view {
 	return v
 }
 
-// compute fills in the texts, drops the empty parts and sorts the others.
+// silent returns the contexts without computing them.
+func (v view) silent() []Part {
+	var parts []Part
+	for _, s := range v.contexts {
+		s.part.Omitted = "runtime contexts are suppressed"
+		parts = append(parts, s.part)
+	}
+	slices.SortFunc(parts, byOrder)
+	return parts
+}
+
+// compute fills in the texts, marks the empty parts as omitted and sorts all.
 func compute(ctx context.Context, in Input, from map[string]source) ([]Part, error) {
 	var parts []Part
 	for _, name := range sortedKeys(from) {
@@ -146,9 +189,10 @@ func compute(ctx context.Context, in Input, from map[string]source) ([]Part, err
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", s.part.Kind, name, err)
 		}
-		if s.part.Text = strings.TrimSpace(text); s.part.Text != "" {
-			parts = append(parts, s.part)
+		if s.part.Text = strings.TrimSpace(text); s.part.Text == "" {
+			s.part.Omitted = "it is empty"
 		}
+		parts = append(parts, s.part)
 	}
 	slices.SortFunc(parts, byOrder)
 	return parts, nil

@@ -8,14 +8,14 @@ import (
 
 // The stock prompt for coding with given facts, from the scope to all its texts.
 func BenchmarkCode(b *testing.B) {
-	sc, f := NewCode(), facts()
+	sc, f := must(New(Code)), withTools(facts(), allTools...)
 	for b.Loop() {
 		a, err := sc.Assemble(b.Context(), Input{Facts: f})
 		if err != nil {
 			b.Fatal(err)
 		}
 		p, err := a.Render()
-		if err != nil || len(p.Blocks()) != 3 || len(f.Attachments()) != 2 {
+		if err != nil || len(p.Blocks()) != 3 || len(p.Attachments) != 2 {
 			b.Fatal(err)
 		}
 	}
@@ -37,5 +37,12 @@ func BenchmarkMechanism(b *testing.B) {
 		if must(rendered(sub)).System() == "" {
 			b.Fatal("empty")
 		}
+	}
+}
+
+// The scope of a stock prompt, which is made for each prompt that is asked for.
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		must(New(Code))
 	}
 }

@@ -23,8 +23,8 @@ func TestTextsStayInTheirWrappers(t *testing.T) {
 	} {
 		f := Facts{Cwd: "/w/" + text, Model: text, Shell: text, Custom: text, Snapshot: text, LeftOut: []string{text},
 			Instructions: []File{{Path: text, Text: text}}, Date: "2026-11-30"}
-		p := codePrompt(t, f)
-		all := whole(p, f)
+		p := stockPrompt(t, Code, f)
+		all := whole(p)
 		for tag, want := range map[string]int{"additional_instructions": 2, "instruction_file": 2, "git_snapshot": 2} {
 			n := 0
 			for _, open := range []string{"<" + tag, "</" + tag} {
@@ -50,14 +50,14 @@ func TestTextsStayInTheirWrappers(t *testing.T) {
 func TestTextsAreKept(t *testing.T) {
 	text := "# Title\n\n\t- `a < b` && <div>&amp;</div> \u200d 中文 \U0001f468\u200d\U0001f469\n<instructions>mine</instructions>"
 	f := Facts{Custom: text, Instructions: []File{{Path: "/p", Text: text}}, Snapshot: text}
-	all := whole(codePrompt(t, f), f)
+	all := whole(stockPrompt(t, Code, f))
 	if strings.Count(all, text) != 3 {
 		t.Errorf("got %s", all)
 	}
 }
 
 func TestEmptyFacts(t *testing.T) {
-	p := codePrompt(t, Facts{})
+	p := stockPrompt(t, Code, Facts{})
 	if parts := (Facts{}).Attachments(); parts != nil {
 		t.Errorf("got %v", parts)
 	}
@@ -74,7 +74,7 @@ func TestEmptyFacts(t *testing.T) {
 func TestHugeText(t *testing.T) {
 	start := time.Now()
 	f := Facts{Cwd: strings.Repeat("/d", 1<<18), Custom: strings.Repeat("< /additional_instruction{{ ", 100_000)}
-	p := codePrompt(t, f)
+	p := stockPrompt(t, Code, f)
 	if n := len(p.Sections[len(p.Sections)-2].Text); n > 2*maxValue {
 		t.Errorf("environment: %d bytes", n)
 	}

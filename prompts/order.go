@@ -20,7 +20,7 @@ const (
 	mode                    = 110 // one paragraph for chat, work or study
 	PlanPolicy              = 500 // how plan mode works; whether it is on is a context
 	fileReference           = 900 // how to name files and lines
-	ToolNotes               = 1000
+	toolNotes               = 1000
 	MCPServers              = 3100 // instructions of other servers
 	memoryGuidance          = 4000
 	StructuredOutput        = 9900 // when a format is demanded
@@ -35,13 +35,18 @@ const (
 	Tasks              = 200
 	Agents             = 300
 	Skills             = 400
-	EnvironmentChanges = 500
+	environmentChanges = 500
 )
 
-// Where attachments stand before the user's first words.
+// Where attachments stand beside the user's words: the first two before his
+// first ones, the others behind those of their turn.
 const (
-	instructionsFirst = 100
-	gitSecond         = 200
+	instructionsFirst  = 100
+	gitSecond          = 200
+	hookOutput         = 300
+	skillBodies        = 400
+	recalledMemories   = 500
+	nestedInstructions = 600
 )
 
 // Names of the two slots in which a deployment, or the scope of a sub-agent, may
@@ -67,22 +72,22 @@ var sectionOrders = map[string]int{
 	"MODE":                      mode,
 	"PLAN_POLICY":               PlanPolicy,
 	"FILE_REFERENCE":            fileReference,
-	"TOOL_BASH":                 ToolNotes,
-	"TOOL_READ":                 ToolNotes + 100,
-	"TOOL_WRITE":                ToolNotes + 200,
-	"TOOL_EDIT":                 ToolNotes + 300,
-	"TOOL_GLOB":                 ToolNotes + 400,
-	"TOOL_GREP":                 ToolNotes + 500,
-	"TOOL_TASK":                 ToolNotes + 600,
-	"TOOL_GIT":                  ToolNotes + 700,
-	"TOOL_NOTEBOOK":             ToolNotes + 800,
-	"TOOL_ASK":                  ToolNotes + 900,
-	"TOOL_WEB_SEARCH":           ToolNotes + 1000,
-	"TOOL_WEB_FETCH":            ToolNotes + 1100,
-	"TOOL_TODO":                 ToolNotes + 1400,
-	"TOOL_SCHEDULE":             ToolNotes + 1500,
-	"TOOL_SKILL":                ToolNotes + 1600,
-	"SUBAGENT":                  ToolNotes + 1800,
+	"TOOL_BASH":                 toolNotes,
+	"TOOL_READ":                 toolNotes + 100,
+	"TOOL_WRITE":                toolNotes + 200,
+	"TOOL_EDIT":                 toolNotes + 300,
+	"TOOL_GLOB":                 toolNotes + 400,
+	"TOOL_GREP":                 toolNotes + 500,
+	"TOOL_TASK":                 toolNotes + 600,
+	"TOOL_GIT":                  toolNotes + 700,
+	"TOOL_NOTEBOOK":             toolNotes + 800,
+	"TOOL_ASK":                  toolNotes + 900,
+	"TOOL_WEB_SEARCH":           toolNotes + 1000,
+	"TOOL_WEB_FETCH":            toolNotes + 1100,
+	"TOOL_TODO":                 toolNotes + 1400,
+	"TOOL_SCHEDULE":             toolNotes + 1500,
+	"TOOL_SKILL":                toolNotes + 1600,
+	"SUBAGENT":                  toolNotes + 1800,
 	"MCP_SERVERS":               MCPServers,
 	"MEMORY_GUIDANCE":           memoryGuidance,
 	"STRUCTURED_OUTPUT":         StructuredOutput,

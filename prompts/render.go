@@ -1,72 +1,85 @@
 package prompts
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // A Prompt is a rendered assembly.
 type Prompt struct {
-	Sections []Part // in order; block and cache are set
-	Contexts []Part
-	Tools    []Schema
+	Sections    []Part // in order; block and cache are set
+	Contexts    []Part
+	Attachments []Part // what stands before the user's first words, see [Facts.Attachments]
+	Tools       []Schema
+	Omitted     []Part // what was registered and is not in the prompt, each with the reason
 }
 
 // Render fills in the variables. A part that uses an unknown variable, or one
 // without a value, is an error that names the part.
 func (a *Assembly) Render() (*Prompt, error) {
-	p := &Prompt{Tools: a.Tools}
+	p := &Prompt{Tools: a.Tools, Attachments: a.attachments, Omitted: slices.Clone(a.omitted)}
 	var err error
-	if p.Sections, err = a.render(kindSection, a.Sections); err != nil {
+	if p.Sections, err = a.render(kindSection, a.Sections, &p.Omitted); err != nil {
 		return nil, err
 	}
-	if p.Contexts, err = a.render(kindContext, a.Contexts); err != nil {
+	if p.Contexts, err = a.render(kindContext, a.Contexts, &p.Omitted); err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(p.Omitted, func(a, b Part) int { // sections first
+		return cmp.Or(strings.Compare(b.Kind, a.Kind), byOrder(a, b))
+	})
 	setBlocks(p.Sections)
 	return p, nil
 }
 
-func (a *Assembly) render(kind string, parts []Part) ([]Part, error) {
+func (a *Assembly) render(kind string, parts []Part, omitted *[]Part) ([]Part, error) {
 	var out []Part
 	for _, p := range parts {
 		p.Kind = kind // a stage may have left it out
 		if !p.Literal {
-			text, err := interpolate(p.Text, a.Variables)
+			text, uses, err := interpolate(p.Text, a.Variables)
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", p.Kind, p.Name, err)
 			}
-			p.Text = text
+			p.Text, p.Uses = text, uses
 		}
 		if p.Text = strings.TrimSpace(p.Text); p.Text != "" {
 			out = append(out, p)
+		} else {
+			p.Omitted = "its variables are empty"
+			*omitted = append(*omitted, p)
 		}
 	}
 	return out, nil
 }
 
-// interpolate replaces each {{name}} by its value. Values are not looked at
-// again, and there is no way to escape. A closed group that is no variable is an
-// error, since a prompt that shows its own markup is worse than none; "{{" that
-// is never closed is text.
-func interpolate(s string, values map[string]string) (string, error) {
+// interpolate replaces each {{name}} by its value and returns the names, each
+// once. Values are not looked at again, and there is no way to escape. A closed
+// group that is no variable is an error, since a prompt that shows its own markup
+// is worse than none; "{{" that is never closed is text.
+func interpolate(s string, values map[string]string) (text string, uses []string, err error) {
 	var b strings.Builder
 	for {
 		before, rest, open := strings.Cut(s, "{{")
 		name, after, closed := strings.Cut(rest, "}}")
 		if !open || !closed {
 			b.WriteString(s)
-			return b.String(), nil
+			return b.String(), uses, nil
 		}
 		value, ok := values[name]
 		switch {
 		case !variableName.MatchString(name):
-			return "", fmt.Errorf("{{%s}} is not a variable", name)
+			return "", nil, fmt.Errorf("{{%s}} is not a variable", name)
 		case !ok:
-			return "", fmt.Errorf("variable %s has no value", name)
+			return "", nil, fmt.Errorf("variable %s has no value; register it, or give it one", name)
 		}
 		b.WriteString(before)
 		b.WriteString(value)
+		if !slices.Contains(uses, name) {
+			uses = append(uses, name)
+		}
 		s = after
 	}
 }
@@ -99,6 +112,10 @@ func setBlocks(sections []Part) {
 		sections[n-1].Cache = true
 	}
 }
+
+// Parts returns all parts in the order in which a client gets them: sections,
+// contexts, attachments.
+func (p *Prompt) Parts() []Part { return slices.Concat(p.Sections, p.Contexts, p.Attachments) }
 
 // System returns the system prompt as one text.
 func (p *Prompt) System() string { return join(p.Sections) }

@@ -50,7 +50,7 @@ func FuzzInterpolate(f *testing.F) {
 		f.Add(s, "v")
 	}
 	f.Fuzz(func(t *testing.T, s, v string) {
-		got, err := interpolate(s, map[string]string{"a": v})
+		got, _, err := interpolate(s, map[string]string{"a": v})
 		if err != nil {
 			if !strings.Contains(s, "{{") || !strings.Contains(s, "}}") {
 				t.Fatalf("%q: %v", s, err)

@@ -7,8 +7,8 @@
 // registrations and the [Input] alone: the clock, git and the environment are
 // read beforehand, by others, and handed in as [Facts].
 //
-// Begin with [NewCode], the scope of the stock prompt for coding, and with
-// order.go, which says where parts stand. The package does not read files, does
+// Begin with [New], the scope of a stock prompt, and with order.go, which says
+// where parts stand; [Prompt.Explain] shows what came of it. The package does not read files, does
 // not run programs, and knows nothing of the protocol that carries its texts.
 package prompts
 
@@ -57,7 +57,8 @@ type Variable func(context.Context, Input) (value string, ok bool, err error)
 
 // Input is what the parts of one assembly may look at.
 type Input struct {
-	Facts
+	Facts           // as they were when the session began
+	Now      *Facts // as they are, if that is known; what differs becomes a context
 	Provider string // who serves the model; the agent's loop knows it, the server does not
 }
 

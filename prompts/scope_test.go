@@ -385,7 +385,7 @@ func TestPermutations(t *testing.T) {
 }
 
 func TestConcurrency(t *testing.T) {
-	g := NewCode()
+	g := must(New(Code))
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {

@@ -19,7 +19,7 @@ type Command struct {
 	Stdin       string        // what the command can read, if HasStdin; else it sees the end of input at once
 	HasStdin    bool
 
-	// Progress, if not nil, is told every five seconds how long Run has been waiting and what the last line of output
+	// Progress, if not nil, is told every second how long Run has been waiting and what the last line of output
 	// is. It is called from Run's own goroutine.
 	Progress func(elapsed time.Duration, lastLine string)
 }

@@ -114,7 +114,7 @@ func (p pace) complete() pace {
 		usual time.Duration
 	}{
 		{&p.grace, 2 * time.Second}, {&p.hurry, 500 * time.Millisecond}, {&p.leave, 200 * time.Millisecond},
-		{&p.progress, 5 * time.Second},
+		{&p.progress, time.Second},
 	} {
 		if *d.value == 0 {
 			*d.value = d.usual
@@ -219,6 +219,8 @@ func (s *Shell) leave(from string, e ending) (dir, note string) {
 	switch {
 	case e.lost:
 		return s.dir, fmt.Sprintf("the directory that the command ended in is not known; the next one runs in %s", s.dir)
+	case len(roots) == 0: // all were taken away meanwhile; enter will tell
+		return s.dir, ""
 	case e.dir == "":
 		s.dir = roots[0]
 		return s.dir, fmt.Sprintf("the working directory is gone; the next command runs in %s", s.dir)

@@ -103,6 +103,7 @@ type taskState struct {
 	keep     bool // the logs stay until the session ends
 	released bool // Run no longer needs the logs
 	quiet    bool // no more output comes
+	after    []func()
 }
 
 // Start runs a command in the background and returns as soon as it has begun. Its directory does not become the
@@ -207,6 +208,25 @@ func (s *Shell) Stop(ctx context.Context, id string) (info TaskInfo, ended bool,
 	return t.info(), ended, nil
 }
 
+// maxAfter bounds what may wait for the end of one task.
+const maxAfter = 64
+
+// WhenOver has f called once a task is over, by a goroutine that Close waits for; f must not wait for anything itself. It
+// reports false, and f is not called, if there is no such running task or too much waits for it.
+func (s *Shell) WhenOver(id string, f func()) bool {
+	t, err := s.known(id)
+	if err != nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.state != Running || len(t.after) >= maxAfter {
+		return false
+	}
+	t.after = append(t.after, f)
+	return true
+}
+
 // EndTasks ends all tasks, with the short grace of a session's end, and returns when nothing of them is left. Commands
 // that Run waits for go on.
 func (s *Shell) EndTasks() {
@@ -252,7 +272,9 @@ func (s *Shell) watch(t *task, limit time.Duration) {
 	if !within(t.drained, drainLimit, nil) {
 		t.drain()
 	}
-	t.finish()
+	for _, f := range t.finish() {
+		f()
+	}
 	s.mu.Lock()
 	delete(s.live, t)
 	s.mu.Unlock()
@@ -270,8 +292,8 @@ func (s *Shell) watch(t *task, limit time.Duration) {
 	t.closeLogs()
 }
 
-// finish settles the state of a task whose tree is gone.
-func (t *task) finish() {
+// finish settles the state of a task whose tree is gone, and returns what waits for that.
+func (t *task) finish() []func() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.wall = time.Since(t.start)
@@ -284,6 +306,7 @@ func (t *task) finish() {
 		t.state = Failed
 	}
 	close(t.done)
+	return t.after
 }
 
 // judge says why the tree is about to be ended; the first reason counts.

@@ -33,8 +33,12 @@ func bash(ctx context.Context, r *request, in bashInput) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	text, err := r.toRun(ctx, in.Command)
+	if err != nil {
+		return Result{}, err
+	}
 	c := shell.Command{
-		Text: in.Command, Description: in.Description,
+		Text: text, Description: in.Description,
 		Timeout: time.Duration(in.Timeout) * time.Millisecond,
 		Stdin:   in.Stdin, HasStdin: in.Stdin != "",
 		Progress: func(d time.Duration, last string) { r.host.Progress(d.Seconds(), last) },

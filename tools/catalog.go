@@ -9,11 +9,11 @@ import (
 // All returns the tools in the order in which they are published. The order is
 // part of the prompt: changing it invalidates providers' caches.
 func All() []*Tool {
-	return []*Tool{Read, Edit, MultiEdit, Write, ListDir, Undo, Glob, Grep, Bash, TaskOutput, TaskStop}
+	return []*Tool{Read, Edit, MultiEdit, Write, ListDir, Undo, Glob, Grep, Bash, TaskOutput, TaskStop, AskUserQuestion}
 }
 
 // defaultSets are served without being asked for.
-var defaultSets = []string{"files", "search", "shell"}
+var defaultSets = []string{"files", "search", "shell", "ask"}
 
 // A Selection says which tools are served. The zero value stands for the
 // default toolsets.

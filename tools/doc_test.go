@@ -119,14 +119,14 @@ func TestSelect(t *testing.T) {
 		s    Selection
 		want string
 	}{
-		{Selection{}, "Read Edit Write Glob Grep Bash TaskOutput TaskStop"},
-		{Selection{Toolsets: "+extra"}, "Read Edit MultiEdit Write ListDir Undo Glob Grep Bash TaskOutput TaskStop"},
+		{Selection{}, "Read Edit Write Glob Grep Bash TaskOutput TaskStop AskUserQuestion"},
+		{Selection{Toolsets: "+extra"}, "Read Edit MultiEdit Write ListDir Undo Glob Grep Bash TaskOutput TaskStop AskUserQuestion"},
 		{Selection{Toolsets: "files,search"}, "Read Edit Write Glob Grep"},
 		{Selection{Toolsets: "search", ReadOnly: true}, "Glob Grep"},
-		{Selection{ReadOnly: true}, "Read Glob Grep TaskOutput"},
+		{Selection{ReadOnly: true}, "Read Glob Grep TaskOutput AskUserQuestion"},
 		{Selection{Tools: "Grep, Read"}, "Read Grep"},
-		{Selection{Tools: "Read,Grpe"}, `unknown tool "Grpe"; there are Read, Edit, MultiEdit, Write, ListDir, Undo, Glob, Grep, Bash, TaskOutput, TaskStop`},
-		{Selection{Toolsets: "+extras"}, `unknown toolset "extras"; there are files, extra, search, shell`},
+		{Selection{Tools: "Read,Grpe"}, `unknown tool "Grpe"; there are Read, Edit, MultiEdit, Write, ListDir, Undo, Glob, Grep, Bash, TaskOutput, TaskStop, AskUserQuestion`},
+		{Selection{Toolsets: "+extras"}, `unknown toolset "extras"; there are files, extra, search, shell, ask`},
 		{Selection{Tools: "Write", ReadOnly: true}, "the selection leaves no tool to serve"},
 	} {
 		got, err := Select(test.s)

@@ -35,7 +35,7 @@ const (
 
 // edit applies edits to a file, all or none, and shows the changed places.
 func (r *request) edit(ctx context.Context, tool, path string, edits []text.Edit) (Result, error) {
-	p, err := r.writable(path)
+	p, err := r.toWrite(ctx, path)
 	if err != nil {
 		return Result{}, err
 	}

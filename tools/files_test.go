@@ -16,7 +16,10 @@ import (
 
 type nobody struct{}
 
-func (nobody) Progress(float64, string) {}
+func (nobody) Ask(context.Context, Question) (Answer, error)    { return Answer{}, ErrNoUser }
+func (nobody) CanAsk() bool                                     { return false }
+func (nobody) Complete(context.Context, string) (string, error) { return "", ErrNoModel }
+func (nobody) Progress(float64, string)                         {}
 
 // open returns a session over a new directory, and its path without links.
 func open(t *testing.T, cfg Config) (*Session, string) {

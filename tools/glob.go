@@ -38,7 +38,7 @@ func glob(ctx context.Context, r *request, in globInput) (Result, error) {
 	if front != "" {
 		in.Path = joinPath(in.Path, front)
 	}
-	dir, err := r.directory(in.Path)
+	dir, err := r.folderToRead(ctx, in.Path)
 	if err != nil {
 		return Result{}, err
 	}
@@ -51,7 +51,7 @@ func glob(ctx context.Context, r *request, in globInput) (Result, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchLimit)
 	defer cancel()
-	found, err := walk.List(ctx, walk.Options{Top: rootOf(dir), Dir: dir.Path, Globs: globs, Times: true})
+	found, err := walk.List(ctx, walk.Options{Top: rootOf(dir), Dir: dir.Path, Globs: globs, Allow: r.visibleIn(dir.Path), Times: true})
 	if err != nil {
 		return Result{}, fmt.Errorf("%s cannot be listed: %s", printable(dir.Given), reason(err))
 	}

@@ -52,7 +52,7 @@ func grep(ctx context.Context, r *request, in grepInput) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	p, err := r.existing(cmp.Or(in.Path, "."))
+	p, err := r.toRead(ctx, orHere(in.Path))
 	if err != nil {
 		return Result{}, err
 	}
@@ -62,7 +62,7 @@ func grep(ctx context.Context, r *request, in grepInput) (Result, error) {
 	g.query.MaxChars = r.room(p.Given)
 	dir, names := p.Path, []string(nil)
 	if p.Info.IsDir() {
-		filter.Top, filter.Dir = rootOf(p), p.Path
+		filter.Top, filter.Dir, filter.Allow = rootOf(p), p.Path, r.visibleIn(p.Path)
 		if names, err = g.list(ctx, filter); err != nil {
 			return Result{}, err
 		}

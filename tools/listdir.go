@@ -31,7 +31,7 @@ var ListDir = define(spec{
 const maxEntries = 100_000
 
 func listDir(ctx context.Context, r *request, in listDirInput) (Result, error) {
-	p, err := r.directory(in.Path)
+	p, err := r.folderToRead(ctx, in.Path)
 	if err != nil {
 		return Result{}, err
 	}
@@ -44,6 +44,12 @@ func listDir(ctx context.Context, r *request, in listDirInput) (Result, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Result{}, fmt.Errorf("%s cannot be listed: %s", printable(p.Given), reason(err))
 	}
+	visible := r.visibleIn(p.Path)
+	hidden := len(entries)
+	if visible != nil {
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !visible(filepath.Join(p.Path, e.Name()), e.IsDir()) })
+	}
+	hidden -= len(entries)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	ignored := walk.IgnoredIn(walk.Options{Top: rootOf(p), Dir: p.Path}, entries)
 	var out strings.Builder
@@ -57,6 +63,9 @@ func listDir(ctx context.Context, r *request, in listDirInput) (Result, error) {
 		shown++
 	}
 	notes := listNotes(shown, len(entries), in.Limit)
+	if hidden > 0 {
+		notes = append(notes, fmt.Sprintf("(%s may not be read by rule)", count(hidden, "entry")))
+	}
 	if n := r.followed(p); n != "" {
 		notes = append(notes, n)
 	}

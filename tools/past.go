@@ -93,6 +93,8 @@ type UndoOptions struct {
 	Session string // changes of this session only; "" means of all
 	Steps   int    // at least 1
 	Redo    bool   // take back what Undo did instead
+
+	may func(path string) error // asked about every file before anything is changed; nil: all may
 }
 
 // Undo takes back changes and says what it did. Either all steps are possible
@@ -106,6 +108,13 @@ func (s *Session) Undo(ctx context.Context, o UndoOptions) (string, error) {
 	steps, err := past.log.Plan(q, func(path string) (*atomicfile.Sum, error) { return history.Sum(root, path) })
 	if err != nil {
 		return "", s.undoError(err, past, o)
+	}
+	if o.may != nil {
+		for _, step := range steps {
+			if err := o.may(past.file(step.Path)); err != nil {
+				return "", err
+			}
+		}
 	}
 	var done []string
 	for _, step := range steps {

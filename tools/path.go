@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,7 +44,7 @@ func (s *Session) resolve(name, way string) (roots.Place, error) {
 		if own, ok := s.ownLog(name); ok {
 			return own, nil
 		}
-		return p, fmt.Errorf("%v; %s", err, way)
+		return p, fmt.Errorf("%w; %s", err, way)
 	case err == nil && p.Info == nil && strings.HasPrefix(name, `"`):
 		if plain, err := strconv.Unquote(name); err == nil { // the form in which such a name is shown
 			if q, err := s.resolve(plain, way); err == nil && q.Info != nil {
@@ -91,37 +92,51 @@ func (s *Session) file(name string) (roots.Place, error) {
 // directory returns the place of a path that must be a directory; "" stands
 // for the first root.
 func (s *Session) directory(name string) (roots.Place, error) {
-	if name == "" {
-		name = "."
-	}
-	p, err := s.existing(name)
-	switch {
-	case err != nil || p.Info.IsDir():
+	p, err := s.existing(orHere(name))
+	if err != nil {
 		return p, err
-	case p.Info.Mode().IsRegular():
-		return p, fmt.Errorf("%s is not a directory; use Read to see a file", printable(name))
 	}
-	return p, fmt.Errorf("%s is not a directory", printable(name))
+	return p, folder(p.Info, name)
+}
+
+// orHere is the path of the first root for a model that gave none.
+func orHere(name string) string { return cmp.Or(name, ".") }
+
+// folder returns an error that says what name is, unless a directory.
+func folder(fi fs.FileInfo, name string) error {
+	switch {
+	case fi.IsDir():
+		return nil
+	case fi.Mode().IsRegular():
+		return fmt.Errorf("%s is not a directory; use Read to see a file", printable(name))
+	}
+	return fmt.Errorf("%s is not a directory", printable(name))
 }
 
 // writable returns the place of a path that may be written: a regular file or
 // one that does not exist yet.
 func (s *Session) writable(name string) (roots.Place, error) {
 	p, err := s.resolve(name, toChange)
-	switch {
-	case err != nil:
+	if err != nil {
 		return p, err
+	}
+	return p, writable(p, name)
+}
+
+// writable returns an error that says why a place cannot be written, if so.
+func writable(p roots.Place, name string) error {
+	switch {
 	case p.ReadOnly:
-		return p, fmt.Errorf("%s is in a directory that may only be read; start ferrule with --add-dir DIR to change files there", printable(name))
+		return fmt.Errorf("%s is in a directory that may only be read; start ferrule with --add-dir DIR to change files there", printable(name))
 	case p.Info != nil:
 		if err := regular(p.Info, name); err != nil {
-			return p, err
+			return err
 		}
-		return p, permitted(p)
+		return permitted(p)
 	case namesDirectory(name):
-		return p, fmt.Errorf("%s names a directory, which does not exist; give the path of a file", printable(name))
+		return fmt.Errorf("%s names a directory, which does not exist; give the path of a file", printable(name))
 	}
-	return p, nil
+	return nil
 }
 
 // permitted returns an error unless the user we run as may write the file.

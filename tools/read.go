@@ -34,7 +34,7 @@ func read(ctx context.Context, r *request, in readInput) (Result, error) {
 			return Result{}, errors.New("offset must be 1 or more, or negative to count from the end, not 0")
 		}
 	}
-	p, err := r.file(in.FilePath)
+	p, err := r.fileToRead(ctx, in.FilePath)
 	if err != nil {
 		return Result{}, err
 	}

@@ -7,12 +7,16 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ferrule/shell"
 	"ferrule/tools/internal/atomicfile"
 	"ferrule/tools/internal/roots"
+	"ferrule/tools/permit"
 )
 
 // Config is what the user fixed for the life of a [Session]. No argument of a
@@ -22,6 +26,11 @@ type Config struct {
 	ReadDirs       []string // directories they may only read
 	State          string   // where history and logs are kept; "" keeps none
 	MaxResultChars int      // cap of a result's text; 0 means DefaultResultChars
+
+	// Policy makes what says what calls may do in a project, the first root or
+	// ""; nil: everything in the roots.
+	Policy func(project string) (*permit.Policy, error)
+	Audit  *permit.Audit // where decisions are written down; nil: nowhere
 }
 
 // A Session owns everything that outlives one call: the roots, the record of
@@ -31,9 +40,11 @@ type Config struct {
 type Session struct {
 	cfg   Config
 	id    string
-	roots *roots.Set
+	roots workspace
 	files *atomicfile.Files
 	seen  seen
+
+	gate gate
 
 	mu     sync.Mutex       // guards the fields below
 	pasts  map[string]*past // by the path of the root
@@ -42,6 +53,8 @@ type Session struct {
 	notes  []string         // of changes of a root that no result has told yet
 	closed bool
 	logs   *roots.Set // the folder that commands leave output in, once one has
+
+	outside map[string]*roots.Set // folders in use that are not of the workspace, by path
 }
 
 // NewSession opens the roots. The caller must call Close.
@@ -52,13 +65,56 @@ func NewSession(cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		cfg: cfg, id: newID(), roots: set,
+		cfg: cfg, id: newID(),
 		files: atomicfile.NewFiles(atomicfile.SyncFile),
 		seen:  seen{files: make(map[string]record)},
 		pasts: make(map[string]*past),
 	}
+	s.roots.set.Store(set)
 	s.settle()
 	return s, nil
+}
+
+// workspace are the roots as they stand now.
+type workspace struct {
+	set  atomic.Pointer[roots.Set]
+	used atomic.Bool // a tool has been called: the model may know them
+}
+
+func (w *workspace) Resolve(name string) (roots.Place, error) { return w.set.Load().Resolve(name) }
+func (w *workspace) Display(abs string) string                { return w.set.Load().Display(abs) }
+func (w *workspace) First() string                            { return w.set.Load().First() }
+func (w *workspace) Dirs() []roots.Dir                        { return w.set.Load().Dirs() }
+func (w *workspace) Close() error                             { return w.set.Load().Close() }
+
+// ChangeRoots makes dirs the directories that the tools may read and change,
+// for a client whose user has opened others; those that may only be read stay.
+// If one cannot be opened nothing changes. What was shown of files counts on,
+// by their paths. The shell moves into the first root with its next command,
+// unless it stands in one of them, and the next result that names a file tells
+// the model.
+//
+// Calls at work may hold places in the roots from before, which are therefore
+// not closed: their descriptors go with the last place that refers to them.
+func (s *Session) ChangeRoots(dirs []string) error {
+	set, err := roots.Open(dirs, s.cfg.ReadDirs)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if s.closed || slices.Equal(set.Dirs(), s.roots.Dirs()) {
+		s.mu.Unlock()
+		return set.Close()
+	}
+	s.roots.set.Store(set)
+	if s.roots.used.Load() {
+		const moved = "the project folders are others now: "
+		s.notes = slices.DeleteFunc(s.notes, func(n string) bool { return strings.HasPrefix(n, moved) })
+		s.notes = append(s.notes, moved+cmp.Or(strings.Join(s.rootDirs(), ", "), "none"))
+	}
+	s.mu.Unlock()
+	s.settle()
+	return nil
 }
 
 // shell returns the shell of the session, which is started when the first
@@ -69,7 +125,7 @@ func (s *Session) shell() (*shell.Shell, error) {
 	switch {
 	case s.closed:
 		return nil, errors.New("the session is closed")
-	case len(s.cfg.Roots) == 0:
+	case len(s.rootDirs()) == 0:
 		return nil, errNoRoot
 	case s.sh != nil:
 		return s.sh, nil
@@ -93,6 +149,9 @@ func (s *Session) Close() error {
 	}
 	if s.logs != nil {
 		s.logs.Close()
+	}
+	for _, set := range s.outside {
+		set.Close()
 	}
 	for _, p := range s.pasts {
 		if p.log != nil {

@@ -53,6 +53,10 @@ type Result struct {
 	Images []Image
 	Failed bool
 	Meta   map[string]any // facts for programs, published under "ferrule/…"
+
+	// Structured is the answer as data, for tools whose answer is data; it says
+	// all that the text says.
+	Structured any
 }
 
 // An Image is picture content of a [Result].
@@ -61,19 +65,11 @@ type Image struct {
 	Data []byte
 }
 
-// A Host is what only the client of a call can do. Its methods may be called
-// concurrently.
-type Host interface {
-	// Progress tells the client that the call is still at work after so many
-	// seconds. The message is one short line. Clients that did not ask for
-	// progress hear nothing.
-	Progress(seconds float64, message string)
-}
-
 // A request is one call at work: the session it belongs to and its client.
 type request struct {
 	*Session
 	host Host
+	tool *Tool
 }
 
 // Call decodes args strictly and runs the tool in session s. It always returns
@@ -87,7 +83,8 @@ func (t *Tool) Call(ctx context.Context, s *Session, host Host, args json.RawMes
 			res = Result{Text: "internal error in " + t.Name + ", logged; the call may have had no effect", Failed: true}
 		}
 	}()
-	res, err := t.run(ctx, &request{s, host}, args)
+	s.roots.used.Store(true)
+	res, err := t.run(ctx, &request{s, host, t}, args)
 	if err != nil {
 		return Result{Text: clip(err.Error(), maxError), Failed: true, Meta: res.Meta}
 	}

@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"strings"
+
+	"ferrule/tools/permit"
 )
 
 type undoInput struct {
@@ -18,7 +20,11 @@ var Undo = define(spec{
 }, undo)
 
 func undo(ctx context.Context, r *request, in undoInput) (Result, error) {
-	text, err := r.Undo(ctx, UndoOptions{File: in.FilePath, Session: r.id, Steps: in.Steps, Redo: in.Redo})
+	may := func(path string) error {
+		_, err := r.may(ctx, permit.Access{Kind: permit.WritePath, Path: path})
+		return err
+	}
+	text, err := r.Undo(ctx, UndoOptions{File: in.FilePath, Session: r.id, Steps: in.Steps, Redo: in.Redo, may: may})
 	if err != nil {
 		return Result{}, err
 	}

@@ -20,7 +20,7 @@ var Write = define(spec{
 }, write)
 
 func write(ctx context.Context, r *request, in writeInput) (Result, error) {
-	p, err := r.writable(in.FilePath)
+	p, err := r.toWrite(ctx, in.FilePath)
 	if err != nil {
 		return Result{}, err
 	}

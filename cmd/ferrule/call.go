@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"ferrule/mcpserver"
+	"ferrule/mcpserver/mcpclient"
 )
 
 // call makes calls through the real server, one after the other in one
@@ -51,7 +51,7 @@ func call(ctx context.Context, e environment, o options, args []string) error {
 	return nil
 }
 
-func printResult(e environment, res *mcpserver.CallResult) error {
+func printResult(e environment, res *mcpclient.CallResult) error {
 	for _, c := range res.Content {
 		if c.Type == "text" {
 			fmt.Fprintln(e.out, c.Text)

@@ -17,13 +17,13 @@ import (
 	"testing"
 	"time"
 
-	"ferrule/mcpserver"
+	"ferrule/mcpserver/mcpclient"
 )
 
 // A served is the built command at work as a process of its own, with the
 // connection of its one client.
 type served struct {
-	*mcpserver.Conn
+	*mcpclient.Conn
 	cmd *exec.Cmd
 	log bytes.Buffer
 }
@@ -50,7 +50,7 @@ func serveCommand(t testing.TB, cmd *exec.Cmd, home string) *served {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.Conn = mcpserver.NewConn(in, out, nil)
+	s.Conn = mcpclient.New(in, out, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := s.Initialize(ctx, "2025-06-18"); err != nil {

@@ -40,6 +40,10 @@ func doctor(ctx context.Context, e environment, o options, _ []string) error {
 		}
 		say("workspace", "%s (%s)", d.Path, kind)
 	}
+	if err := permissions(o, say); err != nil {
+		say("permissions", "BROKEN: %v", err)
+		bad = true
+	}
 	if err := state(o.workspace.State); err != nil {
 		say("state", "MISSING: %v; changes cannot be taken back", err)
 		bad = true
@@ -66,8 +70,34 @@ func doctor(ctx context.Context, e environment, o options, _ []string) error {
 			say(name, "%s", v)
 		}
 	}
-	if bad {
+	if !checkClients(ctx, e, o, func(client, found string) { say(client, "%s", found) }) || bad {
 		return errTold
+	}
+	return nil
+}
+
+// permissions shows the settings that count and where they come from.
+func permissions(o options, say func(what, format string, a ...any)) error {
+	s, err := o.settings()
+	if err != nil {
+		return err
+	}
+	answers := "the client asks its user"
+	if s.HostAnswers.V {
+		answers = "the host asks by itself"
+	}
+	say("permissions", "mode %s (%s); %s (%s)", s.Mode.V, s.Mode.From, answers, s.HostAnswers.From)
+	for _, r := range s.Rules {
+		say("rule", "%s %s (%s)", r.Effect, r.Text, r.At)
+	}
+	for _, d := range s.Dirs {
+		say("directory", "%s (%s)", d.V, d.From)
+	}
+	for _, f := range s.Files {
+		say("settings", "%s: %s", f.Path, f.State)
+	}
+	for _, w := range s.Warnings {
+		say("note", "%s", w)
 	}
 	return nil
 }

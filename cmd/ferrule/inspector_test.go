@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,6 +57,13 @@ func TestInspector(t *testing.T) {
 			t.Run("tools/list", func(t *testing.T) { start(t).tools(t) })
 			t.Run("prompts/list", func(t *testing.T) { start(t).prompts(t) })
 			t.Run("prompts/get", func(t *testing.T) { start(t).prompt(t) })
+			t.Run("http", func(t *testing.T) {
+				i := start(t)
+				i.overHTTP(t)
+				i.tools(t)
+				i.prompts(t)
+				i.call(t, "Grep", `{"pattern": "t[vw]o", "output_mode": "content"}`, false, "two")
+			})
 			for _, c := range inspectorCalls {
 				t.Run(c.tool, func(t *testing.T) {
 					i := start(t)
@@ -100,6 +108,37 @@ func inspectorProgram(t *testing.T) (node, script string) {
 type inspection struct {
 	node, script, server, era string
 	root, home                string
+
+	url, token string // of a server that runs already; "" for stdio
+}
+
+// overHTTP starts ferrule http for the workspace.
+func (i *inspection) overHTTP(t *testing.T) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	log, ended := newWatchedLog(), make(chan int, 1)
+	go func() {
+		getenv := func(string) string { return i.home } // FERRULE_HOME
+		ended <- run(ctx, environment{in: strings.NewReader(""), out: io.Discard, err: log, getenv: getenv},
+			[]string{"--root", i.root, "--toolsets", "+extra", "http", "--addr", "127.0.0.1:0"})
+	}()
+	t.Cleanup(func() {
+		stop()
+		if code := <-ended; code != 0 {
+			t.Errorf("ferrule http ended with %d: %s", code, log)
+		}
+	})
+	select {
+	case i.url = <-log.ready:
+	case code := <-ended:
+		ended <- code
+		t.Fatalf("ferrule http ended with %d: %s", code, log)
+	}
+	b, err := os.ReadFile(filepath.Join(i.home, "token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.token = strings.TrimSpace(string(b))
 }
 
 func (i *inspection) write(t *testing.T, name, content string) {
@@ -118,6 +157,9 @@ func (i *inspection) run(t *testing.T, exit int, result any, request ...string) 
 	defer cancel()
 	args := []string{i.script, "--cli", "--format", "json", "--protocol-era", i.era,
 		i.server, "--root", i.root, "--toolsets", "+extra"}
+	if i.url != "" {
+		args = append(args[:len(args)-5], i.url, "--transport", "http", "--header", "Authorization: Bearer "+i.token)
+	}
 	cmd := exec.CommandContext(ctx, i.node, append(args, request...)...)
 	cmd.Dir = i.root
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + i.home, "LANG=C.UTF-8", "MCP_INSPECTOR_SECRET_STORE=memory"}
@@ -205,8 +247,15 @@ func (i *inspection) prompts(t *testing.T) {
 		Prompts []struct{ Name, Description string }
 	}
 	i.run(t, 0, &got, "--method", "prompts/list")
-	if len(got.Prompts) == 0 || got.Prompts[0].Name != "code" || got.Prompts[0].Description == "" {
-		t.Errorf("prompts %+v, want code first, with a description", got.Prompts)
+	var names []string
+	for _, p := range got.Prompts {
+		names = append(names, p.Name)
+		if p.Description == "" {
+			t.Errorf("prompt %s has no description", p.Name)
+		}
+	}
+	if want := []string{"chat", "code", "init", "study", "work"}; !slices.Equal(slices.Sorted(slices.Values(names)), want) {
+		t.Errorf("prompts %v, want %v", names, want)
 	}
 }
 

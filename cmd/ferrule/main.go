@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/term"
 
+	"ferrule/cmd/internal/settings"
 	"ferrule/mcpserver"
 	"ferrule/tools"
 )
@@ -55,7 +56,11 @@ type environment struct {
 type options struct {
 	workspace tools.Config
 	more      []string // --add-dir: further roots
+	guessed   bool     // nobody has named a root
 	selection tools.Selection
+	prompts   promptOptions
+
+	permissions settings.Flags
 }
 
 // A command is one word after ferrule. It declares the flags that only it has
@@ -69,7 +74,7 @@ func plain(a action) command { return func(*flag.FlagSet) action { return a } }
 
 func commands() map[string]command {
 	return map[string]command{
-		"call": plain(call), "tools": listTools, "undo": undo, "doctor": plain(doctor), "version": plain(printVersion), "help": plain(help),
+		"call": plain(governed(call)), "tools": listTools, "undo": undo, "config": config, "http": serveHTTP, "token": token, "doctor": plain(doctor), "trust": trust, "audit": audit, "memory": remember, "prompt": prompt, "version": plain(printVersion), "help": plain(help),
 	}
 }
 
@@ -84,7 +89,7 @@ func run(ctx context.Context, e environment, args []string) int {
 	if err := flags.Parse(args); err != nil {
 		return usageError(e, err)
 	}
-	act := action(serveStdio)
+	act := governed(serveStdio)
 	if name := flags.Arg(0); name != "" {
 		c, ok := commands()[name]
 		if !ok {
@@ -140,6 +145,8 @@ func (o *options) flags() *flag.FlagSet {
 	f.StringVar(&o.selection.Toolsets, "toolsets", "", "")
 	f.StringVar(&o.selection.Tools, "tools", "", "")
 	f.BoolVar(&o.selection.ReadOnly, "read-only", false, "")
+	o.prompts.flags(f)
+	permissionFlags(&o.permissions, f)
 	o.workspace.MaxResultChars = tools.DefaultResultChars
 	f.Func("max-result-chars", "", func(s string) (err error) {
 		if o.workspace.MaxResultChars, err = strconv.Atoi(s); err != nil || o.workspace.MaxResultChars < minResultChars {
@@ -162,7 +169,9 @@ func (o *options) complete(e environment) {
 		return
 	}
 	cwd, _ := os.Getwd()
-	dir := cmp.Or(e.getenv("CLAUDE_PROJECT_DIR"), e.getenv("WORKSPACE_FOLDER"), cwd)
+	named := cmp.Or(e.getenv("CLAUDE_PROJECT_DIR"), e.getenv("WORKSPACE_FOLDER"))
+	o.guessed = named == ""
+	dir := cmp.Or(named, cwd)
 	if abs, err := filepath.Abs(dir); err == nil && abs != home && abs != filepath.Dir(abs) {
 		o.workspace.Roots = []string{abs}
 	}
@@ -195,8 +204,11 @@ func serveStdio(ctx context.Context, e environment, o options, _ []string) error
 	return s.ServeStdio(ctx, e.in, e.out)
 }
 
-func newServer(o options) (*mcpserver.Server, error) {
-	return mcpserver.New(mcpserver.Config{Workspace: o.workspace, Selection: o.selection, Version: version()})
+func newServer(o options) (*mcpserver.Server, error) { return mcpserver.New(configOf(o)) }
+
+// configOf is what the flags say.
+func configOf(o options) mcpserver.Config {
+	return withPrompts(mcpserver.Config{Workspace: o.workspace, Selection: o.selection, Version: version(), Guessed: o.guessed, Added: o.more}, o)
 }
 
 // version is the version of the module as built, or "devel".

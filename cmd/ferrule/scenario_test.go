@@ -21,14 +21,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"ferrule/mcpserver"
+	"ferrule/mcpserver/mcpclient"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of testdata")
 
 // TestScenarios runs every testdata/scenarios/**/*.txtar against the real
-// server, once inside this process and once over the standard input and output
-// of the built command. The two must not differ.
+// server, once inside this process, once over the standard input and output of
+// the built command, and once over HTTP. The three must not differ.
 //
 // A scenario is a testscript with these commands more:
 //
@@ -41,6 +41,11 @@ var update = flag.Bool("update", false, "rewrite the golden parts of testdata")
 //	notify METHOD PARAMS      send a notification
 //	[!] request METHOD PARAMS send any request, the answer goes to out as JSON
 //	list [tools|prompts]      the answer goes to out as indented JSON
+//	client CAPABILITIES       what the client can do (default: nothing); before the first call
+//	reply METHOD RESULT       what the client answers a request of the server with; the last reply stays
+//	[!] asked METHOD          such a request has come; its parameters go to out as JSON
+//	heard METHOD              wait for a notification; its parameters go to out as JSON
+//	listen PARAMS             send subscriptions/listen, which is answered when the server ends
 //	hangup                    end the server's input and wait for its end
 //	hex FILE HEX              make a file of bytes
 //	bytes FILE HEX            the file holds exactly these bytes
@@ -49,10 +54,12 @@ var update = flag.Bool("update", false, "rewrite the golden parts of testdata")
 //
 // ARGS is a name of a file or JSON as it stands; in either $WORK stands for the
 // scenario's directory, which is the root, and $ID for the task id of the last
-// call that started one. The text of a result goes to the file out, its _meta
+// call that started one. With PROTOCOL set to 2026-07-28 there is no handshake,
+// and a call that asks for something is made again with the client's replies.
+// The text of a result goes to the file out, its _meta
 // to the file meta; in both the directory is written as $WORK.
 func TestScenarios(t *testing.T) {
-	for _, transport := range []string{"inprocess", "stdio"} {
+	for _, transport := range []string{"inprocess", "stdio", "http"} {
 		t.Run(transport, func(t *testing.T) {
 			var dirs []string
 			err := filepath.WalkDir("../../testdata/scenarios", func(path string, d os.DirEntry, err error) error {
@@ -84,18 +91,23 @@ func scenarioParams(t *testing.T, transport, dir string) testscript.Params {
 		Dir:           dir,
 		UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
-			home, err := os.MkdirTemp("", "ferrule-home-")
+			user, err := os.MkdirTemp("", "ferrule-home-")
 			if err != nil {
 				return err
 			}
+			home := filepath.Join(user, ".ferrule") // of ferrule, in the user's
+			if err := os.Mkdir(home, 0o700); err != nil {
+				return err
+			}
 			work, err := filepath.EvalSymlinks(e.WorkDir)
-			s := &scenario{bin: bin, work: work, home: home, flags: []string{"--toolsets", "+extra"}, calls: map[string]*pending{}}
+			s := &scenario{bin: bin, http: transport == "http", work: work, home: home, flags: []string{"--toolsets", "+extra"}, calls: map[string]*pending{}}
+			s.client = newClientSide()
 			e.Setenv("FERRULE_HOME", home)
-			e.Setenv("HOME", home)
+			e.Setenv("HOME", user)
 			e.Values[scenarioKey{}] = s
 			e.Defer(func() {
 				s.close()
-				os.RemoveAll(home)
+				os.RemoveAll(user)
 			})
 			return err
 		},
@@ -116,6 +128,11 @@ func scenarioParams(t *testing.T, transport, dir string) testscript.Params {
 			"notify":  notifyCmd,
 			"request": requestCmd,
 			"list":    listCmd,
+			"client":  clientCmd,
+			"reply":   replyCmd,
+			"asked":   askedCmd,
+			"heard":   heardCmd,
+			"listen":  listenCmd,
 			"hangup":  command1(func(s *scenario, ts *testscript.TestScript, _ []string) { ts.Check(s.close()) }),
 			"hex":     hexCmd,
 			"bytes":   bytesCmd,
@@ -130,10 +147,12 @@ type scenarioKey struct{}
 // A scenario is one script at work.
 type scenario struct {
 	bin, work, home string
+	http            bool
 	flags           []string
-	conn            *mcpserver.Conn
+	conn            *mcpclient.Conn
 	end             func() error
 	calls           map[string]*pending
+	client          *clientSide
 	task            string // id of the last task
 }
 
@@ -151,16 +170,22 @@ func command1(f func(*scenario, *testscript.TestScript, []string)) func(*testscr
 }
 
 // connect starts the server on the first call of a script.
-func (s *scenario) connect(ts *testscript.TestScript) *mcpserver.Conn {
+func (s *scenario) connect(ts *testscript.TestScript) *mcpclient.Conn {
 	if s.conn != nil {
 		return s.conn
 	}
+	s.client.modern = ts.Getenv("PROTOCOL") == modernVersion
 	args := append([]string{"-C", s.work}, s.flags...)
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "$WORK", s.work)
 	}
-	env := map[string]string{"HOME": s.home, "FERRULE_HOME": s.home, "PATH": ts.Getenv("PATH"), "LANG": "C.UTF-8"}
-	if s.bin == "" {
+	env := map[string]string{"HOME": filepath.Dir(s.home), "FERRULE_HOME": s.home, "PATH": ts.Getenv("PATH"), "LANG": "C.UTF-8"}
+	if s.http {
+		in, out, end, err := overHTTP(env, args)
+		ts.Check(err)
+		s.conn = mcpclient.New(in, out, s.client.hear)
+		s.end = func() error { s.conn.Close(); return end() }
+	} else if s.bin == "" {
 		theirs, ours := io.Pipe()
 		from, to := io.Pipe()
 		var log bytes.Buffer
@@ -169,7 +194,7 @@ func (s *scenario) connect(ts *testscript.TestScript) *mcpserver.Conn {
 			ended <- run(context.Background(), environment{in: theirs, out: to, err: &log, getenv: func(k string) string { return env[k] }}, args)
 			to.Close()
 		}()
-		s.conn = mcpserver.NewConn(ours, from, nil)
+		s.conn = mcpclient.New(ours, from, s.client.hear)
 		s.end = func() error { s.conn.Close(); return exited(<-ended, &log) }
 	} else {
 		cmd := exec.Command(s.bin, args...)
@@ -184,12 +209,12 @@ func (s *scenario) connect(ts *testscript.TestScript) *mcpserver.Conn {
 		out, err := cmd.StdoutPipe()
 		ts.Check(err)
 		ts.Check(cmd.Start())
-		s.conn = mcpserver.NewConn(in, out, nil)
+		s.conn = mcpclient.New(in, out, s.client.hear)
 		s.end = func() error { s.conn.Close(); cmd.Wait(); return exited(cmd.ProcessState.ExitCode(), &log) }
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	ts.Check(s.conn.Initialize(ctx, cmp.Or(ts.Getenv("PROTOCOL"), "2025-06-18")))
+	ts.Check(s.client.hello(ctx, s.conn, cmp.Or(ts.Getenv("PROTOCOL"), "2025-06-18")))
 	return s.conn
 }
 
@@ -221,8 +246,7 @@ func (s *scenario) args(ts *testscript.TestScript, arg string) json.RawMessage {
 
 func (s *scenario) start(ts *testscript.TestScript, tool, args string) *pending {
 	c := s.connect(ts)
-	id, wait := c.Start("tools/call", map[string]any{"name": tool, "arguments": s.args(ts, args)})
-	return &pending{id, wait}
+	return s.client.call(c, map[string]any{"name": tool, "arguments": s.args(ts, args)})
 }
 
 // finish waits for a call and leaves its text in out and its facts in meta.
@@ -237,14 +261,17 @@ func (s *scenario) finish(ts *testscript.TestScript, p *pending, neg bool, what 
 		}
 		return
 	}
-	var res mcpserver.CallResult
+	var res mcpclient.CallResult
 	ts.Check(json.Unmarshal(raw, &res))
+	if task, ok := res.Meta["ferrule/task"].(map[string]any); ok {
+		s.task, _ = task["id"].(string)
+	}
 	var texts []string
 	for _, c := range res.Content {
 		if c.Type == "text" {
 			texts = append(texts, c.Text)
 		} else {
-			texts = append(texts, fmt.Sprintf("[%s %s]", c.Type, c.MIMEType))
+			texts = append(texts, shownContent(c.Type, c.MIMEType, c.URI, s.task))
 		}
 	}
 	text := strings.Join(texts, "\n")
@@ -252,9 +279,7 @@ func (s *scenario) finish(ts *testscript.TestScript, p *pending, neg bool, what 
 	meta, err := json.Marshal(res.Meta)
 	ts.Check(err)
 	s.save(ts, "meta", string(meta))
-	if task, ok := res.Meta["ferrule/task"].(map[string]any); ok {
-		s.task, _ = task["id"].(string)
-	}
+	s.save(ts, "structured", string(res.Structured))
 	if res.IsError != neg {
 		ts.Fatalf("%s: error is %v, want %v: %s", what, res.IsError, neg, text)
 	}
@@ -300,7 +325,7 @@ func silentCmd(ts *testscript.TestScript, _ bool, args []string) {
 	s := of(ts)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_, err := s.connect(ts).Request(ctx, "ping", nil)
+	_, err := s.connect(ts).Request(ctx, "tools/list", s.client.params(nil))
 	ts.Check(err)
 	done, stop := context.WithCancel(context.Background())
 	stop()
@@ -326,7 +351,7 @@ func requestCmd(ts *testscript.TestScript, neg bool, args []string) {
 	s := of(ts)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	raw, err := s.connect(ts).Request(ctx, args[0], s.args(ts, args[1]))
+	raw, err := s.connect(ts).Request(ctx, args[0], s.client.params(s.args(ts, args[1])))
 	if (err != nil) != neg {
 		ts.Fatalf("request %s: %s %v", args[0], raw, err)
 	}
@@ -344,7 +369,7 @@ func listCmd(ts *testscript.TestScript, _ bool, args []string) {
 	s := of(ts)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	raw, err := s.connect(ts).Request(ctx, what+"/list", nil)
+	raw, err := s.connect(ts).Request(ctx, what+"/list", s.client.params(nil))
 	ts.Check(err)
 	s.save(ts, "out", indent(ts, raw))
 }

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"ferrule/mcpserver"
+	"ferrule/mcpserver/mcpclient"
 )
 
 // args are the arguments of a call.
@@ -33,7 +33,7 @@ func (a args) with(more args) args {
 
 // entries returns the entries of a search without the notes behind them, and
 // the facts for programs.
-func entries(t testing.TB, c *mcpserver.Conn, tool string, a args) (lines []string, facts map[string]any) {
+func entries(t testing.TB, c *mcpclient.Conn, tool string, a args) (lines []string, facts map[string]any) {
 	t.Helper()
 	raw, err := json.Marshal(a)
 	if err != nil {
@@ -52,7 +52,7 @@ func entries(t testing.TB, c *mcpserver.Conn, tool string, a args) (lines []stri
 }
 
 // connect serves a directory inside this process.
-func connect(t testing.TB, dir string, flags ...string) *mcpserver.Conn {
+func connect(t testing.TB, dir string, flags ...string) *mcpclient.Conn {
 	t.Helper()
 	var o options
 	f := o.flags()

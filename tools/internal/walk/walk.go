@@ -31,12 +31,12 @@ import (
 
 // Options says what to list. Top and Dir are needed; the rest has useful zero values.
 type Options struct {
-	Top   string                 // absolute, resolved root that Dir belongs to; outside a repository .gitignore counts from here
-	Dir   string                 // absolute, resolved directory to list: Top, or below it
-	Globs *Globs                 // which files; nil: all
-	Types []string               // only files of one of these types, see LookupType; empty: all
-	Allow func(path string) bool // may a file or directory (absolute path) be seen; called concurrently; nil: all may
-	Times bool                   // fill in File.Modified
+	Top   string                           // absolute, resolved root that Dir belongs to; outside a repository .gitignore counts from here
+	Dir   string                           // absolute, resolved directory to list: Top, or below it
+	Globs *Globs                           // which files; nil: all
+	Types []string                         // only files of one of these types, see LookupType; empty: all
+	Allow func(path string, dir bool) bool // may a file or directory (absolute path) be seen; called concurrently; nil: all may
+	Times bool                             // fill in File.Modified
 
 	Home       string // the user's home directory; empty: from the environment
 	ConfigHome string // where the user's settings lie; empty: $XDG_CONFIG_HOME, or .config in Home
@@ -329,8 +329,8 @@ func (w *walker) scope(up scope, n *node, d dir, ents []entry) scope {
 
 func (w *walker) abs(rel string) string { return filepath.Join(w.o.Dir, filepath.FromSlash(rel)) }
 
-func (w *walker) allowed(n *node, name string) bool {
-	return w.o.Allow == nil || w.o.Allow(w.abs(n.child(name)))
+func (w *walker) allowed(n *node, name string, dir bool) bool {
+	return w.o.Allow == nil || w.o.Allow(w.abs(n.child(name)), dir)
 }
 
 // fill sorts the entries of one directory into its node, and pushes its subdirectories. It takes d over.
@@ -379,7 +379,7 @@ func (w *walker) file(n *node, d dir, name string, s *scope, st state) {
 		if len(n.outFiles) < maxNames {
 			n.outFiles = append(n.outFiles, n.child(name))
 		}
-	case !w.allowed(n, name):
+	case !w.allowed(n, name, false):
 		n.denied++
 	default:
 		f := File{Path: name}
@@ -399,7 +399,7 @@ func (w *walker) link(n *node, name string, s *scope, st state) {
 	if !way && !(w.o.Globs.file(st, name) && w.types.has(name)) {
 		return
 	}
-	if out, _ := s.ignores(name, false); !out && w.allowed(n, name) {
+	if out, _ := s.ignores(name, false); !out && w.allowed(n, name, false) {
 		n.links.add(n.child(name))
 	}
 }
@@ -413,7 +413,7 @@ func (w *walker) enters(n *node, name string, s *scope) bool {
 		}
 		return false
 	}
-	if !w.allowed(n, name) {
+	if !w.allowed(n, name, true) {
 		n.denied++
 		return false
 	}

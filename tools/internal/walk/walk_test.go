@@ -250,7 +250,7 @@ func TestUnreadable(t *testing.T) {
 func TestAllow(t *testing.T) {
 	t.Parallel()
 	root := tree(t, names("a secret d/secret d/b private/c"))
-	l := run(t, Options{Top: root, Allow: func(p string) bool {
+	l := run(t, Options{Top: root, Allow: func(p string, _ bool) bool {
 		return !strings.HasSuffix(p, "secret") && p != filepath.Join(root, "private")
 	}})
 	if paths(l) != "a d/b" || l.Denied != 3 || l.Entries != 6 {
@@ -293,7 +293,7 @@ func TestEndsEarly(t *testing.T) {
 	}
 	root := tree(t, files)
 	ctx, cancel := context.WithCancel(t.Context())
-	l, err := List(ctx, Options{Top: root, Dir: root, Home: root, Allow: func(p string) bool {
+	l, err := List(ctx, Options{Top: root, Dir: root, Home: root, Allow: func(p string, _ bool) bool {
 		if strings.HasSuffix(p, "f") {
 			cancel()
 		}

@@ -1,4 +1,4 @@
-package mcpserver
+package project
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -43,7 +42,7 @@ func git(t testing.TB, script string) string {
 // patient asks again when the machine was too busy for git's three seconds.
 func patient(ctx context.Context, dir string) (text string, repo bool) {
 	for range 20 {
-		if text, repo = gitSnapshot(ctx, dir); !strings.Contains(text, "needed more than three seconds") {
+		if text, repo = GitSnapshot(ctx, dir); !strings.Contains(text, "needed more than three seconds") {
 			break
 		}
 	}
@@ -76,8 +75,8 @@ func TestGitSnapshot(t *testing.T) {
 	if text, repo := patient(t.Context(), filepath.Join(top, "bare")); !repo || !strings.HasPrefix(text, "Git was asked and refused: ") {
 		t.Errorf("bare: %v, %s", repo, text)
 	}
-	if !hasGit(filepath.Join(top, "r", "deeper")) || hasGit(top) {
-		t.Error("hasGit")
+	if !HasGit(filepath.Join(top, "r", "deeper")) || HasGit(top) {
+		t.Error("HasGit")
 	}
 }
 
@@ -87,7 +86,7 @@ func TestSlowGitSnapshot(t *testing.T) {
 	top := git(t, `git init -q -b main r; cd r; git commit -q --allow-empty -m first
 		mkfifo ../wait; git config core.excludesFile $PWD/../wait`)
 	start := time.Now()
-	text, repo := gitSnapshot(t.Context(), top+"/r")
+	text, repo := GitSnapshot(t.Context(), top+"/r")
 	if d := time.Since(start); d > 10*time.Second || !repo || !strings.Contains(text, "more than three seconds") {
 		t.Errorf("got %v after %v:\n%s", repo, d, text)
 	}
@@ -144,49 +143,5 @@ func TestHead(t *testing.T) {
 		if got := head(c.s, c.n); got != c.want {
 			t.Errorf("%q, %d: got %q", c.s, c.n, got)
 		}
-	}
-}
-
-// What is said of the beginning of a session does not change in it.
-func TestFrozen(t *testing.T) {
-	t.Parallel()
-	var f frozen
-	day := time.Date(2026, 11, 30, 23, 59, 0, 0, time.UTC)
-	now := func() time.Time { day = day.Add(time.Minute); return day }
-	if a, b := f.date(now), f.date(now); a != "2026-12-01" || b != a {
-		t.Errorf("got %s, then %s", a, b)
-	}
-	var mu sync.Mutex
-	asked := map[string]int{}
-	snapshot := func(ctx context.Context, dir string) (string, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		asked[dir]++
-		if ctx.Err() != nil {
-			return "cancelled", false
-		}
-		return fmt.Sprint(dir, asked[dir]), true
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // who asks first may leave, but others wait for the same answer
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for _, dir := range []string{"/a", "/b"} {
-				if text, repo := f.git(ctx, dir, snapshot); text != dir+"1" || !repo {
-					t.Errorf("%s: got %q, %v", dir, text, repo)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	for i := range 3 * frozenDirs {
-		f.git(ctx, fmt.Sprint("/", i), snapshot)
-	}
-	if len(f.repos) > frozenDirs {
-		t.Errorf("%d directories are kept", len(f.repos))
-	}
-	if text, _ := f.git(ctx, "/a", snapshot); text != "/a1" {
-		t.Errorf("got %q", text)
 	}
 }

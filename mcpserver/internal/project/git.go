@@ -1,4 +1,4 @@
-package mcpserver
+package project
 
 import (
 	"cmp"
@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"time"
 	"unicode/utf8"
 
 	"ferrule/shell"
@@ -21,15 +19,15 @@ const (
 	lineLimit   = 200 // a branch, or a commit's subject
 )
 
-// gitSnapshot describes the state of git in dir, and says whether dir belongs to a
+// GitSnapshot describes the state of git in dir, and says whether dir belongs to a
 // repository. The text is "" when it does not.
-func gitSnapshot(ctx context.Context, dir string) (text string, repo bool) {
+func GitSnapshot(ctx context.Context, dir string) (text string, repo bool) {
 	s, err := shell.Snapshot(ctx, dir)
 	switch {
 	case errors.Is(err, shell.ErrNotRepository):
 		return "", false
 	case errors.Is(err, shell.ErrGitMissing):
-		return "", hasGit(dir)
+		return "", HasGit(dir)
 	case err != nil && !errors.Is(err, context.DeadlineExceeded):
 		return "Git was asked and refused: " + head(err.Error(), lineLimit), true
 	}
@@ -95,8 +93,8 @@ func head(s string, n int) string {
 	return s
 }
 
-// hasGit looks for a repository without asking git.
-func hasGit(dir string) bool {
+// HasGit looks for a repository without asking git.
+func HasGit(dir string) bool {
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return true
@@ -105,52 +103,4 @@ func hasGit(dir string) bool {
 			return false
 		}
 	}
-}
-
-const frozenDirs = 64
-
-// A frozen keeps what the prompts of one session say of its beginning, so that a
-// later request gets the same bytes: the date, and the state of git in each
-// directory. The zero value is ready; it may be used concurrently.
-type frozen struct {
-	mu    sync.Mutex
-	today string
-	repos map[string]func() repoFacts // for at most frozenDirs directories; others are looked at anew
-}
-
-type repoFacts struct {
-	text string
-	repo bool
-}
-
-func (f *frozen) date(now func() time.Time) string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.today == "" {
-		f.today = now().Format(time.DateOnly)
-	}
-	return f.today
-}
-
-// git returns what snapshot says of dir when it is asked first. The end of ctx
-// does not end it, since others may wait for the same answer; it has a limit of
-// its own.
-func (f *frozen) git(ctx context.Context, dir string, snapshot func(context.Context, string) (string, bool)) (text string, repo bool) {
-	f.mu.Lock()
-	look := f.repos[dir]
-	if look == nil {
-		look = sync.OnceValue(func() repoFacts {
-			text, repo := snapshot(context.WithoutCancel(ctx), dir)
-			return repoFacts{text, repo}
-		})
-		if f.repos == nil {
-			f.repos = make(map[string]func() repoFacts)
-		}
-		if len(f.repos) < frozenDirs {
-			f.repos[dir] = look
-		}
-	}
-	f.mu.Unlock()
-	r := look()
-	return r.text, r.repo
 }

@@ -1,4 +1,4 @@
-package mcpserver
+package project
 
 import (
 	"errors"
@@ -73,7 +73,7 @@ func TestInstructions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			files, leftOut := instructions(instructionSources{roots: []string{"/w/x", "/w"}, cwd: filepath.FromSlash(c.cwd), open: c.files.open(t)})
+			files, leftOut := Sources{Roots: []string{"/w/x", "/w"}, Cwd: filepath.FromSlash(c.cwd), Open: c.files.open(t)}.Instructions()
 			var got []string
 			for _, f := range files {
 				got = append(got, strings.TrimPrefix(f.Path, "/w/"))
@@ -94,8 +94,8 @@ func TestInstructions(t *testing.T) {
 func TestHugeInstructions(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{"lines": "line of a long file\n", "one line": "中", "invalid": "invalid \xff\n"} {
-		files, leftOut := instructions(instructionSources{roots: []string{"/w"}, cwd: "/w",
-			open: tree{"AGENTS.md": strings.Repeat(line, 10<<20/len(line)), "CLAUDE.md": strings.Repeat("near ", 200)}.open(t)})
+		files, leftOut := Sources{Roots: []string{"/w"}, Cwd: "/w",
+			Open: tree{"AGENTS.md": strings.Repeat(line, 10<<20/len(line)), "CLAUDE.md": strings.Repeat("near ", 200)}.open(t)}.Instructions()
 		if len(files) != 1 || len(leftOut) != 1 || len(files[0].Text) > instructionBudget || len(files[0].Text) < instructionBudget/2 ||
 			!strings.Contains(files[0].Text, "KiB; read it for the rest.]") {
 			t.Errorf("%s: %d files, left out %q", name, len(files), leftOut)
@@ -111,13 +111,13 @@ func TestManyImports(t *testing.T) {
 		fmt.Fprintf(&b, "@%d\n", i)
 	}
 	opened := 0
-	_, leftOut := instructions(instructionSources{roots: []string{"/w"}, cwd: "/w", open: func(path string) ([]byte, error) {
+	_, leftOut := Sources{Roots: []string{"/w"}, Cwd: "/w", Open: func(path string) ([]byte, error) {
 		opened++
 		if filepath.Base(path) == "AGENTS.md" || opened%3 == 0 {
 			return []byte(b.String()), nil
 		}
 		return nil, fs.ErrNotExist
-	}})
+	}}.Instructions()
 	if opened > 2*importLimit || len(leftOut) == 0 || len(leftOut) > importLimit {
 		t.Errorf("%d files were opened, left out %d", opened, len(leftOut))
 	}
@@ -137,7 +137,7 @@ func TestOwnInstructions(t *testing.T) {
 	}
 	own := func() ([]string, []string) {
 		big := tree{"AGENTS.md": "project " + strings.Repeat("x", 20<<10)}
-		files, leftOut := instructions(instructionSources{home: home, roots: []string{"/w"}, cwd: "/w", open: big.open(t)})
+		files, leftOut := Sources{Home: home, Roots: []string{"/w"}, Cwd: "/w", Open: big.open(t)}.Instructions()
 		var paths []string
 		for _, f := range files {
 			paths = append(paths, filepath.Base(f.Path)+fmt.Sprint(f.User))

@@ -1,4 +1,11 @@
-package mcpserver
+// Package project finds what a project folder has to tell a model before it
+// begins: the instruction files of the user and the project's authors, the
+// prompts that they have written, and the state of git.
+//
+// Begin with [Sources.Instructions], [PromptDir.Read] and [GitSnapshot]. What is
+// found is text of strangers: it is handed on with its path and never obeyed, and
+// nothing of a project is run. How it stands in a prompt is for package prompts.
+package project
 
 import (
 	"bytes"
@@ -31,37 +38,37 @@ const (
 // project shares, then what one user lays over it.
 var instructionNames = []string{"AGENTS.md", "CLAUDE.md", "AGENTS.local.md", "CLAUDE.local.md"}
 
-// instructionSources says where to look for instructions. Its paths are absolute
-// and free of links.
-type instructionSources struct {
-	home  string   // holds the user's own AGENTS.md; may be ""
-	roots []string // project folders
-	cwd   string
-	// open reads a file inside the roots. It must not follow a link out of them
+// Sources says where to look for instructions. Its paths are absolute and free of
+// links.
+type Sources struct {
+	Home  string   // holds the user's own AGENTS.md; may be ""
+	Roots []string // project folders
+	Cwd   string
+	// Open reads a file inside the roots. It must not follow a link out of them
 	// nor block, and answers fs.ErrNotExist when there is no file. It is never
 	// asked for a path outside of the roots.
-	open func(path string) ([]byte, error)
+	Open func(path string) ([]byte, error)
 }
 
-// instructions collects the user's own file and those of every directory from the
+// Instructions collects the user's own file and those of every directory from the
 // outermost root around cwd down to cwd, each followed by what it imports. leftOut
 // names, with the reason, what was found and not taken.
 //
 // All together are at most 32 KiB. The user's own file is never crowded out by a
 // project; then what is nearer to cwd goes before what is further away. The same
 // content is taken once.
-func instructions(src instructionSources) (files []prompts.File, leftOut []string) {
-	c := &collector{read: readOwn, bases: []string{src.home}, visited: make(map[string]bool)}
+func (src Sources) Instructions() (files []prompts.File, leftOut []string) {
+	c := &collector{read: readOwn, bases: []string{src.Home}, visited: make(map[string]bool)}
 	var user []found
-	if src.home != "" {
-		user = c.file(filepath.Join(src.home, instructionNames[0]), 0)
+	if src.Home != "" {
+		user = c.file(filepath.Join(src.Home, instructionNames[0]), 0)
 		for i := range user {
 			user[i].User = true
 		}
 	}
-	c.read, c.bases = src.open, src.roots
+	c.read, c.bases = src.Open, src.Roots
 	var nearestFirst [][]found
-	for _, dir := range slices.Backward(chain(src.roots, src.cwd)) {
+	for _, dir := range slices.Backward(chain(src.Roots, src.Cwd)) {
 		var here []found
 		for _, name := range instructionNames {
 			here = append(here, c.file(filepath.Join(dir, name), 0)...)
@@ -80,13 +87,22 @@ func instructions(src instructionSources) (files []prompts.File, leftOut []strin
 	return files, c.leftOut
 }
 
+// Nested collects the files that concern Cwd and whose paths are not known, for a
+// directory into which the work has moved after the session's instructions were
+// read. The user's own file is not among them.
+func (src Sources) Nested(known func(path string) bool) []prompts.File {
+	src.Home = ""
+	files, _ := src.Instructions()
+	return slices.DeleteFunc(files, func(f prompts.File) bool { return known(f.Path) })
+}
+
 // chain returns the directories from the outermost root around dir down to dir,
 // or nothing when no root is around it.
 func chain(roots []string, dir string) []string {
 	var dirs []string
 	top := ""
 	for _, root := range roots {
-		if within(root, dir) && (top == "" || within(root, top)) {
+		if Within(root, dir) && (top == "" || Within(root, top)) {
 			top = root
 		}
 	}
@@ -102,7 +118,9 @@ func chain(roots []string, dir string) []string {
 	}
 }
 
-func within(root, path string) bool {
+// Within reports whether path is root or lies in it. Both are absolute and free
+// of links.
+func Within(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && filepath.IsLocal(rel)
 }
@@ -150,7 +168,7 @@ func (c *collector) file(path string, depth int) []found {
 	out := []found{{File: prompts.File{Path: filepath.ToSlash(path), Text: text}}}
 	for name := range importsIn(text) {
 		target := filepath.Join(filepath.Dir(path), filepath.FromSlash(name))
-		inside := func(base string) bool { return within(base, target) }
+		inside := func(base string) bool { return Within(base, target) }
 		c.imports++
 		switch {
 		case c.visited[target]:
@@ -224,14 +242,7 @@ func reason(err error) string {
 // readOwn reads a file of the user's own directory. The user may have put links
 // there; what is no regular file is not opened, since that could block.
 func readOwn(path string) ([]byte, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	f, err := os.Open(path)
+	f, err := openRegular(os.Stat, os.OpenFile, path)
 	if err != nil {
 		return nil, err
 	}
