@@ -116,7 +116,7 @@ func TestProcessesTogether(t *testing.T) {
 // acknowledged is lost.
 func TestKilledWhileWriting(t *testing.T) {
 	t.Parallel()
-	kills := 4
+	kills := 3
 	if nightly() {
 		kills = 60
 	}

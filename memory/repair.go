@@ -77,7 +77,8 @@ var journals = []string{"", "-wal", "-shm", "-journal"}
 // reads forward from the first, then back from the last, then what is left one
 // by one.
 func copyRows(ctx context.Context, h *handle, path string) (kept int, err error) {
-	db, err := sql.Open("sqlite", dsn(path))
+	// With writable_schema a file that has been cut off is read as far as it goes.
+	db, err := sql.Open("sqlite", dsn(path, "_pragma=writable_schema(1)"))
 	if err != nil {
 		return 0, err
 	}
@@ -134,14 +135,15 @@ func (c *copier) stretch(which string, from any) (last int64, ok bool) {
 		if id, is := v[0].(int64); is {
 			last = id
 		}
-		err := c.t.exec("INSERT OR IGNORE INTO memories("+allColumns+") VALUES(?"+strings.Repeat(",?", len(v)-1)+")", v...)
+		var id int64
+		added, err := c.t.row("INSERT OR IGNORE INTO memories("+allColumns+") VALUES(?"+strings.Repeat(",?", len(v)-1)+") RETURNING id", v, &id)
 		switch code(err) {
-		case sqlite3.SQLITE_OK:
-			c.rows++
 		case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH: // not a row of ours
 			continue
 		}
-		c.err = err
+		if c.err = err; added {
+			c.rows++
+		}
 	}
 	return last, rows.Err() == nil
 }

@@ -22,7 +22,7 @@ CREATE INDEX memories_session ON memories(scope, session, seq);
 CREATE INDEX memories_said ON memories(said);
 CREATE VIRTUAL TABLE mem_fts USING fts5(body, prev, nxt, ts, content='', contentless_delete=1, tokenize='ascii');
 CREATE VIRTUAL TABLE mem_terms USING fts5vocab(mem_fts, 'row');
-INSERT INTO mem_fts(mem_fts, rank) VALUES('rank', 'bm25(1.0, 0.4, 0.3, 0.5)');
+INSERT INTO mem_fts(mem_fts, rank) VALUES('rank', 'bm25(1.0, 0.4, 0.3, 0.5)'), ('usermerge', 2);
 CREATE TABLE outbox(
   id INTEGER PRIMARY KEY,
   uid TEXT NOT NULL UNIQUE,

@@ -120,6 +120,8 @@ type writer struct {
 	conn  *sql.Conn
 	turn  chan struct{} // holds a value while nobody writes
 	stmts map[string]*sql.Stmt
+
+	untidy int // rows written since the index was tidied; for whose turn it is
 }
 
 func openWriter(ctx context.Context, path string) (*writer, error) {

@@ -493,7 +493,7 @@ func TestDamagedFile(t *testing.T) {
 			notes += st.Note
 			old, _ := filepath.Glob(path + ".damaged-*")
 			t.Logf("%d of 301 left; %s", left, notes)
-			if !strings.Contains(notes, "was damaged") || len(old) == 0 || name == "page" && left < 200 {
+			if !strings.Contains(notes, "was damaged") || len(old) == 0 || name == "page" && left < 200 || name == "truncated" && left < 50 {
 				t.Errorf("%d left, notes %q, files %v", left, notes, old)
 			}
 			sound(t, c)
