@@ -28,7 +28,7 @@ type nestedFile struct {
 func (s *Server) nested(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		res, err := next(ctx, req)
-		if c := clientOf(ctx); err == nil && res != nil && !res.IsError && c != nil {
+		if c := clientOf(ctx); err == nil && res != nil && !res.IsError && !res.NeedsInput() && c != nil {
 			if _, wanted := c.GetClientCapabilities().Experimental[nestedKey]; wanted {
 				if files := s.touched(c, req.GetArguments()); files != nil {
 					if res.Meta == nil {
