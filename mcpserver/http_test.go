@@ -679,7 +679,7 @@ func TestHTTPAbandoned(t *testing.T) {
 			t.Fatal(res.Status)
 		}
 	}
-	if opened != 256 || refused != 2001-256 {
+	if opened != 192 || refused != 2001-192 {
 		t.Errorf("%d opened, %d refused", opened, refused)
 	}
 	if after := runtime.NumGoroutine(); after > before+10 {

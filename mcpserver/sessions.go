@@ -164,7 +164,7 @@ func (r *sessions) enter(o origin, make func() *state) (*state, error) {
 	case st != nil:
 	case make == nil:
 		return nil, errNoSession
-	case r.max > 0 && len(r.open) >= r.max:
+	case r.max > 0 && (len(r.open) >= r.max || r.of(o.owner) >= r.max*3/4): // no principal locks the others out
 		return nil, errTooMany
 	default:
 		st = make()
@@ -173,6 +173,16 @@ func (r *sessions) enter(o origin, make func() *state) (*state, error) {
 	}
 	st.uses++
 	return st, nil
+}
+
+// of counts the sessions of an owner. The caller holds the lock.
+func (r *sessions) of(owner string) (n int) {
+	for _, st := range r.open {
+		if st.owner == owner {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *sessions) leave(st *state) {

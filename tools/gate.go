@@ -82,13 +82,16 @@ func (r *request) may(ctx context.Context, a permit.Access) (run string, err err
 	return d.Run, nil
 }
 
+// nobodyToAsk is what the log says of a question that could not be asked.
+const nobodyToAsk = "nobody to ask"
+
 // ask puts a question to the user and words the answer, for the log and, if it
 // is no yes, for the model.
 func (r *request) ask(ctx context.Context, d permit.Decision) (decision string, err error) {
 	answer, err := askPermission(ctx, r.host, d.Question)
 	switch {
 	case errors.Is(err, ErrNoUser):
-		return "nobody to ask", errors.New(d.Refusal)
+		return nobodyToAsk, errors.New(d.Refusal)
 	case err != nil:
 		return "not answered", err
 	}
@@ -105,6 +108,27 @@ func (r *request) ask(ctx context.Context, d permit.Decision) (decision string, 
 		return "denied by the user", errors.New("the user does not allow it; do without it, or ask what to do instead")
 	}
 	return "not answered", errors.New("the user has put the question aside without an answer, so it was not done; go on without it or ask again later")
+}
+
+// mayShow returns an error unless a file of the workspace may be read without a
+// question: prompts hold files, too, and a model can choose which.
+func (s *Session) mayShow(p roots.Place) error {
+	policy, err := s.policy()
+	if policy == nil {
+		return err
+	}
+	a := permit.Access{Tool: Read.Name, ReadOnly: true, Kind: permit.ReadPath, Given: p.Given, Path: p.Path, Info: p.Info}
+	for _, l := range p.Links {
+		a.Aliases = append(a.Aliases, l.Name)
+	}
+	d := policy.Decide(a)
+	if told := s.cfg.Audit.Add(permit.EntryOf(s.id, a, d)); told != nil {
+		return told
+	}
+	if d.Verdict != permit.Allow {
+		return errors.New("a rule keeps it from being read")
+	}
+	return nil
 }
 
 // toRead returns the place of a path that must exist and may be read.
@@ -190,6 +214,9 @@ func (r *request) reachOutside(ctx context.Context, o *roots.OutsideError, kind 
 		return roots.Place{}, err
 	}
 	if d := policy.Decide(a); d.Verdict == permit.Ask && !r.host.CanAsk() && !r.gate.grants.Has(d.Key) {
+		entry := permit.EntryOf(r.id, a, d)
+		entry.Decision = nobodyToAsk
+		r.cfg.Audit.Add(entry)        // if that fails it is refused all the same
 		return roots.Place{}, refusal // it tells more than the policy knows: the link, and the flag
 	}
 	if _, err := r.may(ctx, a); err != nil {

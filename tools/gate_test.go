@@ -124,6 +124,28 @@ func TestDenied(t *testing.T) {
 	}
 }
 
+// What may not be read gets into no prompt either, and is not overwritten by a
+// redirect.
+func TestDeniedElsewhere(t *testing.T) {
+	s, dir := guarded(t, "deny Read(.env)")
+	put(t, filepath.Join(dir, ".env"), "K=1\n")
+	put(t, filepath.Join(dir, "AGENTS.md"), "see @.env\n")
+	if data, err := s.ReadFile(".env"); err == nil {
+		t.Errorf("a prompt may hold %q", data)
+	}
+	if _, err := s.ReadFile("AGENTS.md"); err != nil {
+		t.Error(err)
+	}
+	for _, command := range []string{"echo x > .env", "echo x >> ./.env", "cat < .env"} {
+		if r := call(t, s, Bash, map[string]any{"command": command}); !r.Failed || strings.Contains(r.Text, "K=1") {
+			t.Errorf("%s: %q", command, r.Text)
+		}
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, ".env")); string(got) != "K=1\n" {
+		t.Errorf(".env holds %q", got)
+	}
+}
+
 // S010: a pattern does not know a hard link to a file it denies, as the package
 // documentation says; a rule that names the one file does.
 func TestDeniedHardLink(t *testing.T) {

@@ -56,7 +56,7 @@ func always(l *walk.Listing, show func(string) string) (notes []string) {
 		notes = append(notes, "(the directory is ignored by rules from above it; they were left out of account)")
 	}
 	if l.Denied > 0 {
-		notes = append(notes, fmt.Sprintf("(%s may not be read by rule)", count(l.Denied, "file")))
+		notes = append(notes, fmt.Sprintf("(%s may not be read by rule)", count(l.Denied, "entry")))
 	}
 	if u := l.Unreadable; u.Count > 0 {
 		notes = append(notes, fmt.Sprintf("(%s could not be read%s)", count(u.Count, "folder"), named(shown(u.Names, show), u.Count)))

@@ -221,6 +221,9 @@ func (s *Session) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.mayShow(p); err != nil {
+		return nil, err
+	}
 	f, err := p.Open()
 	if err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func plain(a action) command { return func(*flag.FlagSet) action { return a } }
 
 func commands() map[string]command {
 	return map[string]command{
-		"call": plain(governed(call)), "tools": listTools, "undo": undo, "config": config, "http": serveHTTP, "token": token, "doctor": plain(doctor), "trust": trust, "audit": audit, "memory": remember, "prompt": prompt, "version": plain(printVersion), "help": plain(help),
+		"call": plain(governed(call)), "tools": listTools, "undo": undo, "config": config, "http": governedBy(serveHTTP), "token": token, "doctor": plain(doctor), "trust": trust, "audit": audit, "memory": remember, "prompt": governedBy(prompt), "version": plain(printVersion), "help": plain(help),
 	}
 }
 

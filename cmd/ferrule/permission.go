@@ -55,6 +55,11 @@ func governed(act action) action {
 	}
 }
 
+// governedBy is a command whose action is governed.
+func governedBy(c command) command {
+	return func(f *flag.FlagSet) action { return governed(c(f)) }
+}
+
 // settings reads the settings for the first folder of the workspace. Rules that
 // cannot be used are an error, too.
 func (o *options) settings() (*settings.Settings, error) {

@@ -31,6 +31,9 @@ func token(f *flag.FlagSet) action {
 		case len(args) != 2 || args[1] != "add":
 			return errors.New("usage: ferrule token add NAME [--root DIR] [--read-dir DIR] [--read-only] [--allow RULE] [--ask RULE] [--deny RULE], ferrule token list, or ferrule token revoke NAME")
 		}
+		if o.selection.Tools != "" || o.selection.Toolsets != "" || o.permissions.Mode != "" || o.permissions.Answers != "" {
+			return errors.New("a token has folders, --read-only and rules of its own; tools and modes are those of the server: give --tools, --toolsets, --permission-mode and --permission to ferrule http")
+		}
 		p.Name, p.ReadOnly = args[0], o.selection.ReadOnly
 		p.Allow, p.Ask, p.Deny = o.permissions.Allow, o.permissions.Ask, o.permissions.Deny
 		if _, err := o.settings(); err != nil { // a rule that cannot be used is no rule

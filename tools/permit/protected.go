@@ -20,9 +20,11 @@ func set(text string) map[string]bool {
 // What is protected runs, or decides what runs, when somebody opens the project, starts a shell or calls git. All names
 // are folded.
 var (
-	protectedDirs = set(".git .ssh .vscode .idea .claude .cursor .codex .gemini .ferrule .husky .githooks")
+	protectedDirs = set(".git .ssh .vscode .idea .claude .cursor .codex .gemini .ferrule .husky .githooks " +
+		".zed .devin .trae .continue .windsurf .cline .roo .devcontainer")
 
-	protectedFiles = set(".gitmodules .gitconfig .mcp.json .envrc .ripgreprc " +
+	protectedFiles = set(".gitmodules .gitconfig .mcp.json .envrc .direnvrc .ripgreprc .npmrc " +
+		"opencode.json opencode.jsonc .pre-commit-config.yaml .vimrc .exrc .tmux.conf .gdbinit .lldbinit " +
 		".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout " +
 		".kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc .xprofile .xinitrc .xsessionrc .xsession .pam_environment " +
 		"config.fish profile.ps1 microsoft.powershell_profile.ps1")

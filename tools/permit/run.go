@@ -61,8 +61,8 @@ func (l *list) family(name string) *rule {
 // anything there without a redirect as well.
 func (p *Policy) target(f *finding, a *Access, t *command.Target) {
 	family, deny, ask := "Read", p.deny.read, p.ask.read
-	if t.Write {
-		family, deny, ask = "Edit", p.deny.edit, p.ask.edit
+	if t.Write { // what must not be read must not be changed either
+		family, deny, ask = "Edit", slices.Concat(p.deny.edit, deny), slices.Concat(p.ask.edit, ask)
 	}
 	denyAll, askAll := p.deny.family(family), p.ask.family(family)
 	unruled := len(deny)+len(ask) == 0 && denyAll == nil && askAll == nil
