@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -75,10 +74,10 @@ func tool(t *testing.T, name string) string {
 // serveFixture serves the fixture and returns its address.
 func serveFixture(t *testing.T) string {
 	t.Helper()
-	var handler http.Handler
-	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	listener := httptest.NewUnstartedServer(nil)
 	t.Cleanup(listener.Close)
-	g, err := auth.NewGuard(auth.Rules{Origins: []string{listener.URL}, MaxBody: maxMessage}, listener.Listener.Addr())
+	url := "http://" + listener.Listener.Addr().String()
+	g, err := auth.NewGuard(auth.Rules{Origins: []string{url}, MaxBody: maxMessage}, listener.Listener.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +90,7 @@ func serveFixture(t *testing.T) string {
 	fixture{srv.mcp, srv}.fill()
 	n := ready(t, "default#", srv)
 	s.tenants[n.owner] = n
-	handler = s
-	return listener.URL + "/mcp"
+	listener.Config.Handler = s
+	listener.Start()
+	return url + "/mcp"
 }

@@ -67,11 +67,17 @@ func TestSessionsIdle(t *testing.T) {
 }
 
 func TestSessionsCap(t *testing.T) {
-	r := newSessions(2)
+	r := newSessions(4)
 	a := addSession(t, r, "o", "a")
 	addSession(t, r, "o", "b")
-	if _, err := r.enter(origin{owner: "o"}, func() *state { t.Error("made"); return nil }); !errors.Is(err, errTooMany) {
-		t.Errorf("the third: %v", err)
+	addSession(t, r, "o", "c")
+	made := func() *state { t.Error("made"); return nil }
+	if _, err := r.enter(origin{owner: "o"}, made); !errors.Is(err, errTooMany) { // the rest is for others
+		t.Errorf("the fourth of one owner: %v", err)
+	}
+	addSession(t, r, "p", "a")
+	if _, err := r.enter(origin{owner: "p"}, made); !errors.Is(err, errTooMany) {
+		t.Errorf("the fifth: %v", err)
 	}
 	if again, err := r.enter(origin{owner: "o", session: "a"}, nil); again != a || err != nil {
 		t.Errorf("one that is open: %v", err)
@@ -80,7 +86,7 @@ func TestSessionsCap(t *testing.T) {
 	r.end(a)
 	addSession(t, r, "p", "c")
 	r.endOf("o")
-	if left := r.all(); len(left) != 1 || left[0].owner != "p" {
+	if left := r.all(); len(left) != 2 || left[0].owner != "p" || left[1].owner != "p" {
 		t.Errorf("%d are left", len(left))
 	}
 	r.close()
