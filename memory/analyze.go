@@ -67,7 +67,7 @@ func analyze(s string, query bool) []string {
 			i++
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(t string) bool { return t == "" }) // of an accent alone
 }
 
 // appendRun cuts a run into overlapping pairs. Stored text also gets the last

@@ -69,7 +69,7 @@ func FuzzParseRule(f *testing.F) {
 			t.Errorf("the rule %q does not cover %q", s, r.words)
 		}
 		text := strings.TrimSuffix(strings.TrimSuffix(s, ":*"), " *")
-		if v := Judge(text, Rules{Deny: []Rule{r}}); v.Decision != Deny {
+		if v := Judge(text, Rules{Deny: []Rule{r}}); v.Decision != Deny && v.Decision != Ask { // what only the shell can tell asks
 			t.Errorf("the rule %q does not forbid %q: %+v", s, text, v)
 		}
 	})
