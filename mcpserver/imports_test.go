@@ -31,9 +31,12 @@ func TestImports(t *testing.T) {
 		internal + "search":     {internal + "text", internal + "walk"},
 		internal + "text":       nil,
 		internal + "walk":       nil,
-		"memory":                nil,
+		"memory":                {"memory/internal/redact", "memory/internal/terms"},
 		"shell":                 nil,
 		"prompts":               nil,
+
+		"memory/internal/redact": {"memory/internal/terms"},
+		"memory/internal/terms":  nil,
 
 		"cmd/ferrule/internal/clients": nil,
 		"cmd/internal/settings":        {"tools/permit"},

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"ferrule/memory/internal/redact"
 )
 
 // A Client is how everybody reaches memory: it checks and weighs what comes in,
@@ -246,14 +248,14 @@ func (c *Client) prepare(m Memory) (_ Memory, cut []string, reason string) {
 	if reason = check(m, now); reason != "" {
 		return m, nil, reason
 	}
-	content, cut, reason := Redact(m.Content)
+	content, cut, reason := redact.Redact(m.Content)
 	if reason != "" {
 		return m, cut, "not stored: " + reason
 	}
 	m.Content = content
 	for _, s := range append([]*string{&m.Source, &m.Session}, pointers(m.Tags)...) {
 		var more []string
-		*s, more, _ = Redact(*s)
+		*s, more, _ = redact.Redact(*s)
 		for _, k := range more {
 			if !slices.Contains(cut, k) {
 				cut = append(cut, k)
@@ -274,7 +276,7 @@ func pointers(list []string) (out []*string) {
 func check(m Memory, now time.Time) string {
 	chars := utf8.RuneCountInString(m.Content)
 	if chars > MaxContent {
-		chars -= utf8.RuneCountInString(strings.Join(redacted.FindAllString(m.Content, -1), "")) // an export brings these
+		chars -= utf8.RuneCountInString(strings.Join(redact.Marks(m.Content), "")) // an export brings these
 	}
 	long := func(s string, most int) bool { return utf8.RuneCountInString(s) > most }
 	switch {
@@ -319,12 +321,12 @@ func thousands(n int) string {
 
 // clean cuts secrets out of a memory on its way out.
 func clean(m Memory) Memory {
-	m.Content, _, _ = Redact(m.Content)
-	m.Source, _, _ = Redact(oneLine(m.Source))
-	m.Session, _, _ = Redact(oneLine(m.Session))
+	m.Content, _, _ = redact.Redact(m.Content)
+	m.Source, _, _ = redact.Redact(oneLine(m.Source))
+	m.Session, _, _ = redact.Redact(oneLine(m.Session))
 	m.Tags = slices.Clone(m.Tags)
 	for i := range m.Tags {
-		m.Tags[i], _, _ = Redact(oneLine(m.Tags[i]))
+		m.Tags[i], _, _ = redact.Redact(oneLine(m.Tags[i]))
 	}
 	return m
 }

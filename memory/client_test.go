@@ -223,6 +223,7 @@ func TestSettings(t *testing.T) {
 			project: `{"auto_search": false, "limit": 50, "backend": "memex", "memex": {"url": "https://evil.example"}}`,
 			want:    changed(func(s *Settings) { s.AutoSearch = false }),
 		},
+		{project: `{"auto_ingest": false, "enabled": false}`, want: changed(func(s *Settings) { s.AutoIngest, s.Enabled = false, false })},
 		{user: `{"auto_ingest": false}`, project: `{"auto_ingest": true}`, want: changed(func(s *Settings) { s.AutoIngest = false })},
 		{user: `{"auto_serach": false}`, fault: `the settings have a mistake under memory: unknown field "auto_serach"`},
 		{user: `{"limit": "many"}`, fault: "the settings have a mistake under memory: limit cannot be a string"},

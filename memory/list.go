@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"ferrule/memory/internal/terms"
 )
 
 // pageRows is how many rows are read at once: one long reading would keep the
@@ -125,7 +127,7 @@ func (s *store) Stats(ctx context.Context) (st Stats, err error) {
 		if err != nil {
 			return err
 		}
-		if st.Analyzer != analyzerVersion {
+		if st.Analyzer != terms.Version {
 			st.Notes = append(st.Notes, "the index is being made again for this version")
 		}
 		if h.readOnly != "" {

@@ -4,9 +4,9 @@
 //
 // Begin with [New] and [Client]: everything goes through it, so that secrets
 // are cut in one place, before a text is hashed, indexed, stored or sent.
-// analyze.go turns text into index terms, store.go keeps the file, search.go
-// ranks, redact.go and rules.go know what a secret looks like, importance.go
-// weighs what is worth keeping.
+// store.go keeps the file, search.go ranks, importance.go weighs what is worth
+// keeping, remote.go speaks to a server; package terms turns text into index
+// terms, package redact knows what a secret looks like.
 //
 // The package knows no projects, sessions or protocols: it gets them as
 // strings. It calls no model and, with the default backend, no network.

@@ -18,6 +18,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ferrule/memory/internal/redact"
+	"ferrule/memory/internal/terms"
 )
 
 // The contract with a memory server. Everything is JSON in UTF-8, with
@@ -190,7 +193,7 @@ func refused(status int, data []byte) error {
 	if json.Unmarshal(data, &body) != nil || body.Error == "" {
 		body.Error = http.StatusText(status)
 	}
-	text, _, _ := Redact(Excerpt(oneLine(plainText(body.Error)), "", maxError))
+	text, _, _ := redact.Redact(Excerpt(oneLine(plainText(body.Error)), "", maxError))
 	return &refusal{status, text}
 }
 
@@ -223,9 +226,9 @@ func (r *remote) Search(ctx context.Context, q Query) (Found, error) {
 		return f, nil
 	}
 	r.alive()
-	terms := make([]queryTerm, 0, wordsMost)
-	for _, w := range queryTerms(q.Text) {
-		terms = append(terms, queryTerm{text: w})
+	asked := make([]queryTerm, 0, wordsMost)
+	for _, w := range terms.Query(q.Text) {
+		asked = append(asked, queryTerm{text: w})
 	}
 	for _, x := range got.Results {
 		m, ok := received(x.Memory)
@@ -236,7 +239,7 @@ func (r *remote) Search(ctx context.Context, q Query) (Found, error) {
 		if math.IsNaN(x.Score) || math.IsInf(x.Score, 0) {
 			x.Score = 0
 		}
-		f.Hits = append(f.Hits, Hit{Memory: m, Score: x.Score, Coverage: coverage(terms, smallStore, termSet(m.Content), m.Time)})
+		f.Hits = append(f.Hits, Hit{Memory: m, Score: x.Score, Coverage: coverage(asked, smallStore, terms.Set(m.Content), m.Time)})
 	}
 	f.Candidates = max(got.Candidates, len(f.Hits))
 	f.Hits = gate(f.Hits, q.Gate)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"ferrule/memory/internal/terms"
 )
 
 // The index is only a posting list with BM25; what it finds is ranked again:
@@ -56,11 +58,11 @@ type queryTerm struct {
 func (s *store) Search(ctx context.Context, q Query) (f Found, err error) {
 	err = s.do(ctx, func(h *handle) error {
 		f = Found{Backend: "sqlite"}
-		terms, rows, err := h.lookUp(ctx, queryTerms(q.Text))
-		if err != nil || len(terms) == 0 {
+		asked, rows, err := h.lookUp(ctx, terms.Query(q.Text))
+		if err != nil || len(asked) == 0 {
 			return err
 		}
-		hits, err := h.match(ctx, q, plan(terms, termsMost, postings), candidates)
+		hits, err := h.match(ctx, q, plan(asked, termsMost, postings), candidates)
 		if err != nil || len(hits) == 0 {
 			return err
 		}
@@ -72,7 +74,7 @@ func (s *store) Search(ctx context.Context, q Query) (f Found, err error) {
 		}
 		s.tellDamage(bad)
 		hits = slices.DeleteFunc(hits, func(x Hit) bool { return slices.Contains(q.Exclude, x.ID) })
-		f.Hits = gate(choose(hits, terms, rows, q.Limit), q.Gate)
+		f.Hits = gate(choose(hits, asked, rows, q.Limit), q.Gate)
 		return nil
 	})
 	f.Note = s.takeNote()
@@ -88,20 +90,20 @@ func (h *handle) lookUp(ctx context.Context, words []string) ([]queryTerm, int, 
 	if err != nil {
 		return nil, 0, err
 	}
-	terms := make([]queryTerm, len(words))
+	asked := make([]queryTerm, len(words))
 	at := make(map[string]*queryTerm, len(words))
 	var ask []string
 	for i, w := range words {
-		terms[i] = queryTerm{text: w, prefix: len(words) == 1 && loneChar(w)}
+		asked[i] = queryTerm{text: w, prefix: len(words) == 1 && terms.Lone(w)}
 		if n, ok := h.common.Load(w); ok {
-			terms[i].rows = n.(int)
+			asked[i].rows = n.(int)
 			continue
 		}
-		at[w] = &terms[i]
+		at[w] = &asked[i]
 		ask = append(ask, w)
 	}
 	if len(ask) == 0 {
-		return terms, int(rows), nil
+		return asked, int(rows), nil
 	}
 	err = h.query(ctx, "SELECT t.term, t.doc FROM json_each(?) j CROSS JOIN mem_terms t WHERE t.term=j.value", []any{jsonTags(ask)},
 		func(r *sql.Rows) error {
@@ -115,14 +117,14 @@ func (h *handle) lookUp(ctx context.Context, words []string) ([]queryTerm, int, 
 			}
 			return nil
 		})
-	return terms, int(rows), err
+	return asked, int(rows), err
 }
 
 // plan writes the expression for the index: the rarest terms first, as many as
 // the budget of postings allows. Every term is quoted, so that nothing a user
 // types is syntax.
-func plan(terms []queryTerm, most, budget int) string {
-	known := slices.DeleteFunc(slices.Clone(terms), func(t queryTerm) bool { return t.rows == 0 && !t.prefix })
+func plan(asked []queryTerm, most, budget int) string {
+	known := slices.DeleteFunc(slices.Clone(asked), func(t queryTerm) bool { return t.rows == 0 && !t.prefix })
 	slices.SortStableFunc(known, func(a, b queryTerm) int { return a.rows - b.rows })
 	var or []string
 	for i, t := range known {
@@ -259,15 +261,15 @@ func rank(hits []Hit, now time.Time) {
 // choose measures coverage, drops copies that differ in the order of words at
 // most, and puts a newer memory that restates an older one and answers the
 // query as well in front of it: an update is read before what it replaces.
-func choose(hits []Hit, terms []queryTerm, rows, limit int) []Hit {
+func choose(hits []Hit, asked []queryTerm, rows, limit int) []Hit {
 	var out []Hit
 	var sets []map[string]bool
 	for _, x := range hits {
-		set := termSet(x.Content)
-		x.Coverage = coverage(terms, rows, set, x.Time)
+		set := terms.Set(x.Content)
+		x.Coverage = coverage(asked, rows, set, x.Time)
 		same, older := -1, -1
 		for i, other := range sets {
-			both := shared(other, set)
+			both := terms.Shared(other, set)
 			if both == len(set) && both == len(other) {
 				same = i
 				break
@@ -296,11 +298,11 @@ func choose(hits []Hit, terms []queryTerm, rows, limit int) []Hit {
 // coverage is the share of the query's information that the memory itself
 // holds, its day included. A term that no row holds counts in full, so that a
 // question about something unknown covers little.
-func coverage(terms []queryTerm, rows int, set map[string]bool, said time.Time) float64 {
-	day := termSet(dateWords(said))
+func coverage(asked []queryTerm, rows int, set map[string]bool, said time.Time) float64 {
+	day := terms.Set(terms.Day(said))
 	n := float64(max(rows, smallStore)) // among a few memories a missing word would outweigh all that match
 	var all, got float64
-	for _, t := range terms {
+	for _, t := range asked {
 		df := min(float64(t.rows), n)
 		weight := math.Log(1 + (n-df+0.5)/(df+0.5))
 		all += weight
@@ -328,21 +330,21 @@ func gate(hits []Hit, least float64) []Hit {
 // similar finds stored memories that say nearly the same as m. They share its
 // rarest words, so that a few of these are enough to ask for.
 func (h *handle) similar(ctx context.Context, m Memory) (out []Memory, err error) {
-	terms, _, err := h.lookUp(ctx, queryTerms(m.Content))
+	asked, _, err := h.lookUp(ctx, terms.Query(m.Content))
 	if err != nil {
 		return nil, err
 	}
-	hits, err := h.match(ctx, Query{Scopes: []string{m.Scope}}, plan(terms, nearTerms, nearPostings), nearRows)
+	hits, err := h.match(ctx, Query{Scopes: []string{m.Scope}}, plan(asked, nearTerms, nearPostings), nearRows)
 	if err != nil || len(hits) == 0 {
 		return nil, err
 	}
 	if hits, _, err = h.fill(ctx, hits); err != nil {
 		return nil, err
 	}
-	set := termSet(m.Content)
+	set := terms.Set(m.Content)
 	for _, x := range hits {
-		old := termSet(x.Content)
-		if both := shared(set, old); float64(both) >= nearCopy*float64(len(set)+len(old)-both) {
+		old := terms.Set(x.Content)
+		if both := terms.Shared(set, old); float64(both) >= nearCopy*float64(len(set)+len(old)-both) {
 			out = append(out, x.Memory)
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"ferrule/memory/internal/terms"
 )
 
 // The file has the rows (memories), an index without content over our own terms
@@ -304,7 +306,7 @@ func migrate(t *tx, path string, steps []string) (int, error) {
 			err := t.script(steps[version])
 			if err == nil {
 				err = t.script(fmt.Sprintf("INSERT INTO meta VALUES('schema', %d) ON CONFLICT DO UPDATE SET value=excluded.value;"+
-					"INSERT INTO meta VALUES('analyzer', %d) ON CONFLICT DO NOTHING", version+1, analyzerVersion))
+					"INSERT INTO meta VALUES('analyzer', %d) ON CONFLICT DO NOTHING", version+1, terms.Version))
 			}
 			if err == nil {
 				err = t.exec("COMMIT")

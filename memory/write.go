@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/text/unicode/norm"
+
+	"ferrule/memory/internal/terms"
 )
 
 // Ingest stores memories in one transaction and answers when it is on disk. An
@@ -64,8 +66,11 @@ func (s *store) Ingest(ctx context.Context, ms []Memory) (out []Stored, err erro
 	return out, nil
 }
 
-// tidyRows is for how many rows written so many pages of the index are merged.
-const tidyRows = 64
+// For so many rows written so many pages of the index are merged.
+const (
+	tidyRows  = 16
+	tidyPages = 16
+)
 
 // tidy merges segments of the index, in proportion to what was written. Every
 // search looks into every segment: without this, imports leave twenty of them,
@@ -77,7 +82,7 @@ func (w *writer) tidy(ctx context.Context, rows int) {
 			if _, err := t.row("SELECT total_changes()", nil, &before); err != nil {
 				return err
 			}
-			if err := t.exec("INSERT INTO mem_fts(mem_fts, rank) VALUES('merge', ?)", tidyRows); err != nil {
+			if err := t.exec("INSERT INTO mem_fts(mem_fts, rank) VALUES('merge', ?)", tidyPages); err != nil {
 				return err
 			}
 			if _, err := t.row("SELECT total_changes()", nil, &after); err != nil || after-before < 2 {
@@ -230,10 +235,10 @@ func reindex(t *tx, row int64) error {
 		}
 	}
 	return t.exec("INSERT INTO mem_fts(rowid, body, prev, nxt, ts) VALUES(?,?,?,?,?)", row, indexText(content),
-		indexText(around[0]), indexText(around[1]), indexText(dateWords(time.UnixMilli(said))))
+		indexText(around[0]), indexText(around[1]), indexText(terms.Day(time.UnixMilli(said))))
 }
 
-func indexText(s string) string { return strings.Join(tokens(s), " ") }
+func indexText(s string) string { return strings.Join(terms.Index(s), " ") }
 
 // contentHash is the same for texts that differ in case, white space and
 // compatibility forms only.
@@ -328,7 +333,7 @@ func scrub(t *tx) error {
 	}
 	for _, step := range []string{"INSERT INTO mem_fts(mem_fts) VALUES('optimize')", "VACUUM"} {
 		if err := t.exec(step); err != nil {
-			return fmt.Errorf("forgotten, but traces are left in the file (%v); run the same command again", told(err))
+			return fmt.Errorf("forgotten, but traces are left in the file (%v): run ferrule memory forget --traces", told(err))
 		}
 	}
 	if err := truncateLog(t); err != nil {
@@ -346,7 +351,7 @@ func truncateLog(t *tx) error {
 		return err
 	}
 	if busy != 0 {
-		return errors.New("forgotten, but traces are left in the log: another process is reading; run the same command again")
+		return errors.New("forgotten, but traces are left in the log: another process is reading it: run ferrule memory forget --traces later")
 	}
 	return nil
 }
@@ -362,7 +367,7 @@ func (s *store) startRebuild(ctx context.Context) error {
 		return nil
 	}
 	n, err := h.number(ctx, "SELECT value FROM meta WHERE key='analyzer'")
-	if err != nil || n == analyzerVersion {
+	if err != nil || n == terms.Version {
 		return err
 	}
 	work, stop := context.WithCancel(context.Background())
@@ -413,5 +418,5 @@ func rebuildSome(t *tx) (more bool, err error) {
 	if err := t.exec("DELETE FROM meta WHERE key='rebuilt'"); err != nil {
 		return false, err
 	}
-	return false, t.exec("UPDATE meta SET value=? WHERE key='analyzer'", analyzerVersion)
+	return false, t.exec("UPDATE meta SET value=? WHERE key='analyzer'", terms.Version)
 }

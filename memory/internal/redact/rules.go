@@ -1,4 +1,4 @@
-package memory
+package redact
 
 import (
 	"regexp"
@@ -30,7 +30,7 @@ const (
 
 	tokenKey = `(?:secret(?:[ _-]?(?:access)?[ _-]?key)?|token|(?:api|access|secret|private|auth|account|encryption|decryption|` +
 		`signing|license|licence|master|shared|app|deploy|subscription|storage|service|session|cookie|jwt|hmac|aes|des|storage|mch|admin|server|client|write|ingest|integration|` +
-		`webhook|activation|product|serial|registration|root|unseal|registry|publish|robot|bot|v3)[ _-]?(?:access[ _-]?)?key|credential|session[ _-]?id|jsessionid|phpsessid|` +
+		`webhook|activation|product|serial|registration|root|unseal|registry|publish|robot|bot|v3)[ _-]?(?:access[ _-]?)?key|api[ _-]?hash|credential|session[ _-]?id|jsessionid|phpsessid|` +
 		`connect\.sid|signature|bearer|sas[ _-]?url|apikey|accesskey|_auth|base64encodedkey)s?(?:[_-]?(?:value|base))?` + suffix
 
 	// zhGap and zhVerb stand between a Chinese key and its value.
@@ -120,12 +120,13 @@ var rules = []rule{
 	{"password", []string{"pass", "pwd", "psw", "pw", "pin", "kennwort"}, regexp.MustCompile(`(?i)` + passwordKey + gap + sign + value), assigned},
 	{"password", []string{"pass", "pwd", "pw", "pin", "kennwort"}, regexp.MustCompile(`(?i)` + passwordKey + gap + is + value), assigned},
 	{"password", []string{"pass", "pwd", "pin"}, regexp.MustCompile(`(?i)` + passwordKey + `\b` + talk + `(?:` + is + `|\s+(?:from|became|=|:)\s+)` + value), loose},
-	{"password", []string{"pass", "pwd", "pw"}, regexp.MustCompile(`(?i)\b(?:pass(?:word|wd|phrase|code)?|pwd|pw)\s+` + value), loose},
+	{"password", []string{"pass", "pwd", "pw"}, regexp.MustCompile(`(?i)\b(?:pass(?:word|wd|phrase|code)?|pwd|pw)\s+` + value), adjacent},
 	{"password", []string{"pin", "passcode"}, regexp.MustCompile(`(?i)\b(?:pin|passcode)(?:\s+(?:code|number))?(?:` + gap + `(?:` + sign + `|` + is + `)|\s+)["'\x60]?(\d{4,8})\b`), accessCode},
 	{"password", []string{"machine"}, regexp.MustCompile(`(?i)\bmachine\s+\S+\s+(?:login\s+\S+\s+)?password\s+(\S{4,})`), given},
-	{"secret", []string{"secret", "token", "key", "credential", "sid", "sessid", "session", "signature", "auth", "bearer", "sas"},
+	{"secret", []string{"secret", "token", "key", "credential", "sid", "sessid", "session", "signature", "auth", "bearer", "sas", "hash"},
 		regexp.MustCompile(`(?i)` + tokenKey + gap + `(?:` + sign + `|` + is + `)` + value), token},
-	{"secret", []string{"secret", "token", "key", "credential"}, regexp.MustCompile(`(?i)\b(?:secret|token|key|credential)s?\s+` + value), looseToken},
+	{"secret", []string{"secret", "token", "key", "credential"}, regexp.MustCompile(`(?i)(?:\b|_)(?:secret|token|key|credential)s?\s+` + value), looseToken},
+	{"secret", []string{"key", "token"}, regexp.MustCompile(`(?i)\b(?:api|app|secret|access|auth|client)[ _-](?:key|token|secret)\s+` + value), longToken},
 	{"secret", []string{"key"}, regexp.MustCompile(`(?i)(\S+\s+)?\bkey` + gap + `(?:` + sign + `|` + is + `)` + value), plainKey},
 	{"password", []string{"pass", "secret", "token", "key", "credential", "密码", "口令", "密钥", "令牌", "秘钥"},
 		regexp.MustCompile(`(?i)(?:\b(?:password|passwd|passphrase|passcode|token|secret|api[ _-]?key|access[ _-]?key|credentials?)\b|密码|口令|密钥|令牌|秘钥)[^\n;；!?。]{0,60}?[\s:：是为成“"'\x60「（(]([!#-&*+\-./0-9:=?@A-Z^_a-z~]{10,})`), random},
@@ -134,7 +135,7 @@ var rules = []rule{
 	{"password", []string{"phrase", "mnemonic", "助记词"},
 		regexp.MustCompile(`(?i)(?:(?:seed|recovery|secret|mnemonic|backup)[ _-]?phrase|mnemonic|助记词)[^\n]{0,40}?[\s:：=是为"'“]((?:[a-z]{3,8}[ ,，、]+){11,23}[a-z]{3,8})\b`), nil},
 	{"password", []string{"pass", "口令", "密码"},
-		regexp.MustCompile(`(?i)(?:pass(?:phrase|word)|口令|密码)` + gap + `(?:` + sign + `|` + is + `|是|为)\s*["'“\x60]?([a-z]{2,12}(?:[ -][a-z]{2,12}){2,7})["'”\x60.。\n]?`), wordsOnly},
+		regexp.MustCompile(`(?i)(?:pass(?:phrase|word)|口令|密码)` + gap + `(?:` + sign + `|` + is + `|是|为)\s*["'“\x60]?([a-z]{2,12}(?:[ -][a-z0-9]{2,12}){2,7})["'”\x60.。\n]?`), wordsOnly},
 
 	// Chinese, with and without a verb.
 	{"password", []string{"密码", "密碼", "口令", "暗号", "暗號", "码", "pin"}, regexp.MustCompile(zhPassword + zhGap + zhVerb + zhValue), chinese},
@@ -168,6 +169,7 @@ var rules = []rule{
 			`\bmc\s+(?:alias\s+set|config\s+host\s+add)\s+\S+\s+\S+\s+\S+\s+|vault\s+login\s+|^\s*auth\s+(?:\w+\s+)?|identified\s+by\s+["']|requirepass\s+|with\s+password\s+)["']?([^\s"'|]{4,})`), shellSecret},
 
 	// Codes.
+	{"one-time code", []string{"code"}, regexp.MustCompile(`(\w+)\s+code\s+is\s+(?:now\s+)?["'\x60]?([A-Z0-9]{4,8})\b`), plainCode},
 	{"one-time code", []string{"code", "otp", "2fa", "mfa"}, regexp.MustCompile(`(?i)` + codeKey + gap + `(?:` + sign + `|` + is + `)["'\x60]?` + codes), accessCode},
 	{"one-time code", []string{"code", "otp", "2fa", "mfa"}, regexp.MustCompile(`(?i)` + codeKey + `\s+["'\x60]?(\d{3,}(?:[- ]\d{3,})*|[a-z0-9]{4,6}-[a-z0-9]{4,6})`), accessCode},
 	{"password", []string{"app", "应用", "专用", "授权码", "2fa", "totp", "authenticator", "two-factor", "password"},
@@ -182,7 +184,7 @@ var rules = []rule{
 	{"identity number", []string{"ssn", "social security", "身份证", "护照", "passport", "national insurance", "nino", "id card", "id number"},
 		regexp.MustCompile(`(?i)(?:\bssn|social security(?: number| no\.?)?|身份证(?:号码?)?|护照(?:号码?)?|passport(?: number| no\.?)?|national insurance(?: number| no\.?)?|nino|id (?:card|number))\s*(?:is|was|=|:|：|是|为|#)?\s*([A-Z]{0,2}[ -]?\d(?:[ -]?\d){5,16}[A-Z]?)\b`), accessCode},
 	{"account number", []string{digitRun}, regexp.MustCompile(`(?:^|[^0-9A-Za-z])([A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)(?:[^0-9A-Za-z]|$)`), iban},
-	{"card number", []string{digitRun}, regexp.MustCompile(`(?:^|[^0-9A-Za-z.])((?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6\d{3})(?:[ -]?\d{4}){2}[ -]?\d{3,7}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5})`), card},
+	{"card number", []string{digitRun}, regexp.MustCompile(`(?:^|[^0-9A-Za-z.])((?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6\d{3})(?:[ -]?\d{4}){2,3}[ -]?\d{1,7}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5})`), card},
 	{"phone number", []string{digitRun}, regexp.MustCompile(`(?:^|[^0-9A-Za-z._/-])((?:(?:\+|00)?86[- ]?)?1[3-9]\d[- ]?\d{4}[- ]?\d{4}|\+[1-9]\d{0,2}[- .]?\(?\d{1,4}\)?(?:[- .]?\d{2,4}){2,4}|0\d{2,3}[- ]\d{7,8}|\(\d{3}\) ?\d{3}[-. ]\d{4}|[2-9]\d{2}[-.][2-9]\d{2}[-.]\d{4})`), personal},
 	{"phone number", []string{"phone", "mobile", "cell", "tel", "call", "whatsapp", "电话", "手机"},
 		regexp.MustCompile(`(?i)(?:\b(?:phone|mobile|cell|tel|telephone|whatsapp)(?: number| no\.?)?|\bcall (?:me|her|him|us)(?: at| on)?|电话|手机)(?:号码?)?\s*(?:is|was|=|:|：|是|为)?\s*(\+?\(?\d{2,4}\)?(?:[- .]?\d{2,4}){2,4})`), phoneNamed},
@@ -191,7 +193,7 @@ var rules = []rule{
 // codeKey names codes that open something once, codes is one or a list of them.
 const (
 	codeKey = `\b(?:(?:verification|one[- ]time|security|authenticat(?:ion|or)|login|2fa|mfa|sms|confirmation|access|backup|recovery|scratch|rescue|unlock|door|gate|alarm|lockbox|safe|entry)` +
-		`[ _-]?(?:pass)?codes?|t?otp(?: code)?|2fa)`
+		`[ _-]?(?:pass)?codes?|t?otp(?: code)?|(?:2fa|mfa|two-factor)(?: (?:backup|recovery))?)`
 	codes = `([A-Za-z0-9]{3,}(?:[- ][A-Za-z0-9]{3,})*(?:\s*[,，、;/]\s*[A-Za-z0-9]{3,}(?:-[A-Za-z0-9]{3,})*)*)`
 )
 
@@ -205,7 +207,8 @@ func inAddress(f finding) bool {
 func cookie(f finding) bool {
 	for pair := range strings.SplitSeq(f.value, ";") {
 		_, v, _ := strings.Cut(pair, "=")
-		if c := classify(v); len(v) >= 8 && c.digit >= 2 && !standsFor(v) && !named(v) {
+		c := classify(v)
+		if (len(v) >= 8 && c.digit >= 2 || len(v) >= 16 && c.mixed()) && !standsFor(v) && !named(v) {
 			return true
 		}
 	}
@@ -227,6 +230,16 @@ func looseToken(f finding) bool {
 	return len(f.value) >= 16 && token(f) && !hashLike.MatchString(f.value)
 }
 
+// longToken is for a token that only a space parts from a name of two words.
+func longToken(f finding) bool { return len(f.value) >= 16 && token(f) }
+
+// plainCode leaves out the codes that programs and countries have.
+func plainCode(f finding) bool {
+	return classify(f.value).digit >= 2 && !harmlessCode.MatchString(f.first) && !counted(f) && !technical.MatchString(f.value)
+}
+
+var harmlessCode = regexp.MustCompile(`(?i)^(?:error|status|exit|return|response|country|zip|area|postal|source|http|result|reason|language|currency|color|colour|product|item|order|sku|tracking|dial|invite|promo|discount|coupon|event|op|key|char|byte|machine|dress)$`)
+
 // plainKey is for the word key alone, which names many things that are not
 // secret.
 func plainKey(f finding) bool {
@@ -235,12 +248,18 @@ func plainKey(f finding) bool {
 
 var harmlessKey = regexp.MustCompile(`(?i)^\W*(?:primary|foreign|cache|sort|partition|object|public|s3|routing|map|hash|idempotency|dedup\w*|host|composite|unique|index|redis|row|ssh|gpg|pgp|translation|locale|message)\s*$`)
 
-// wordsOnly is for a passphrase of words without a mark around it.
-func wordsOnly(f finding) bool { return phrase(strings.ReplaceAll(f.value, "-", " ")) }
+// wordsOnly is for a passphrase of words without a mark around it. A participle
+// in front makes it prose: "the password is rotated every quarter".
+func wordsOnly(f finding) bool {
+	words := strings.ReplaceAll(f.value, "-", " ")
+	return phrase(words) && (!participle.MatchString(words) || strings.HasSuffix(strings.TrimRight(f.before, " \"'`“"), ":"))
+}
+
+var participle = regexp.MustCompile(`(?i)^(?:\w+ed|\w+en|read|sent|kept|set|held|valid|empty|case|long|strong|weak|public|shown|part)\b`)
 
 // offTopic are characters of what a Chinese sentence says of passwords in
 // general.
-const offTopic = "错误长位强策规则字段参找哈希次最超页表列算桶限速率数类型格式接端哪怎协"
+const offTopic = "图宽高尺组件样错误长位强策规则字段参找哈希次最超页表列算桶限速率数类型格式接端哪怎协"
 
 func chinese(f finding) bool {
 	if strings.ContainsAny(f.first, offTopic) {

@@ -1,4 +1,4 @@
-package memory
+package redact
 
 import (
 	"encoding/base64"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"ferrule/memory/internal/terms"
 )
 
 // What follows tells a secret from what stands in the same place in documents
@@ -98,7 +100,7 @@ func phrase(v string) bool {
 		return false
 	}
 	for _, w := range words {
-		if stopTerms[stem(strings.ToLower(w))] || len(w) < 2 || classify(w).symbol > 0 {
+		if terms.Stop(strings.ToLower(w)) || len(w) < 2 || classify(w).symbol > 0 {
 			return false
 		}
 	}
@@ -115,6 +117,16 @@ func loose(f finding) bool {
 	c := classify(v)
 	return c.digit > 0 && c.letters() > 0 && (c.mixed() || c.digit >= 2 || c.symbol > 0) ||
 		strings.ContainsAny(v, "!@#$%^&*") && c.mixed()
+}
+
+// adjacent is for a password that only a space parts from its name.
+func adjacent(f finding) bool {
+	if loose(f) {
+		return true
+	}
+	c := classify(f.value)
+	return c.mixed() && c.digit >= 2 && c.symbol > 0 && !standsFor(f.value) && !expression(f.value) && !counted(f) &&
+		!strings.ContainsAny(f.value, "/ (")
 }
 
 // random is for a value far from any word that names it: capitals, small
@@ -363,7 +375,10 @@ func personal(f finding) bool {
 var otherNumber = regexp.MustCompile(`(?i)(?:订单号?|单号|编号|流水号?|工单|序号|群号?|QQ|行号|端口|版本|时间戳|商品|批次|order|orders|invoice|ticket|issue|build|job|run|` +
 	`commit|port|id|ids|no\.?|number of \w+|version|timestamp|ts|offset|seq|epoch|serial|batch|part|sku|isbn|row|rows|pid|uid|#)["']?\s*(?:=|:|：|#|是|为|is|was)?\s*["']?$`)
 
-func card(f finding) bool { return luhn(f.value) && personal(f) }
+func card(f finding) bool {
+	letter := f.after != "" && tokenByte(f.after[0]) && f.after[0] != '.' && f.after[0] != '-'
+	return luhn(f.value) && !letter && personal(f)
+}
 
 // socialSecurity leaves out numbers that are never given to anybody.
 func socialSecurity(f finding) bool {

@@ -1,4 +1,4 @@
-package memory
+package redact
 
 import (
 	"math/rand/v2"

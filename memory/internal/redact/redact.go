@@ -1,4 +1,10 @@
-package memory
+// Package redact cuts secrets out of texts that are kept or sent: passwords,
+// keys, tokens, codes, and the numbers of people and their cards.
+//
+// Begin with [Redact]. rules.go has the shapes, strength.go what tells a secret
+// from a name, a placeholder or a length in the same place. It knows shapes, not
+// meanings: some secrets look like ordinary words and stay.
+package redact
 
 import (
 	"cmp"
@@ -6,19 +12,22 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"ferrule/memory/internal/terms"
 )
 
 // minLeft is the number of distinct terms that must be left of a text from
 // which secrets were cut for it to be stored at all.
 const minLeft = 6
 
-// redacted matches what stands in the place of a secret.
+// Marks returns what stands in a text in the places of secrets.
+func Marks(text string) []string { return redacted.FindAllString(text, -1) }
+
 var redacted = regexp.MustCompile(`\[redacted:[a-z -]+\]`)
 
 // Redact cuts secrets out of a text: [redacted:kind] stands in their place. It
 // returns the text, the kinds that were found, and, if the text must not be
-// kept at all, a reason that does not repeat it. It knows shapes, not meanings:
-// some secrets look like ordinary words and stay.
+// kept at all, a reason that does not repeat it.
 func Redact(text string) (clean string, kinds []string, refuse string) {
 	spans := secrets(text)
 	if len(spans) == 0 {
@@ -40,7 +49,7 @@ func Redact(text string) (clean string, kinds []string, refuse string) {
 	switch {
 	case slices.Contains(kinds, privateKey):
 		refuse = "it holds a private key"
-	case len(queryTerms(redacted.ReplaceAllString(left.String(), " "))) < minLeft:
+	case len(terms.Query(redacted.ReplaceAllString(left.String(), " "))) < minLeft:
 		refuse = "it is little more than a secret (" + strings.Join(kinds, ", ") + ")"
 	}
 	return b.String(), kinds, refuse

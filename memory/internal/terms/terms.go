@@ -1,8 +1,13 @@
-package memory
+// Package terms turns text into the terms that are indexed and searched for, in
+// the same way for both: English is stemmed, names are parted, and scripts
+// written without spaces are cut into pairs of characters.
+//
+// Begin with [Index] and [Query]. The package knows no index; Version changes
+// whenever a text may get other terms than before.
+package terms
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -11,24 +16,24 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// analyzerVersion stands in the file; with another number the index is made
-// again from the rows.
-const analyzerVersion = 1
+// Version is the number of the rules below. An index made by others must be made
+// again.
+const Version = 1
 
-// maxTerm is the length in bytes at which terms end. Longer words, which are
+// maxBytes is the length in bytes at which terms end. Longer words, which are
 // hashes and the like, are cut in text and query alike.
-const maxTerm = 64
+const maxBytes = 64
 
-// tokens turns stored text into index terms, in order. The index must not
+// Index turns stored text into index terms, in order. The index must not
 // analyse them again: its tokenizer 'ascii' leaves them alone, where unicode61
 // would fold once more, and the counts that a search looks up would miss words
 // with accents.
-func tokens(s string) []string { return analyze(s, false) }
+func Index(s string) []string { return analyze(s, false) }
 
-// queryTerms turns a query into distinct index terms. Stop words, and the pairs
+// Query turns a query into distinct index terms. Stop words, and the pairs
 // of Chinese that hold a character of grammar, are left out unless nothing else
 // is there.
-func queryTerms(s string) []string {
+func Query(s string) []string {
 	var all, keep []string
 	seen := make(map[string]bool)
 	for _, t := range analyze(s, true) {
@@ -67,7 +72,7 @@ func analyze(s string, query bool) []string {
 			i++
 		}
 	}
-	return slices.DeleteFunc(out, func(t string) bool { return t == "" }) // of an accent alone
+	return out
 }
 
 // appendRun cuts a run into overlapping pairs. Stored text also gets the last
@@ -104,23 +109,23 @@ func appendCompound(out []string, rs []rune, i int) (int, []string) {
 		i++
 	}
 	if words > 1 {
-		out = append(out, term(joined))
+		out = appendTerm(out, joined)
 	}
 	return i, out
 }
 
 // appendWord adds a word and, where capitals or digits part it, its parts.
 func appendWord(out []string, w []rune) []string {
-	out = append(out, term(w))
+	out = appendTerm(out, w)
 	start := 0
 	for i := 1; i < len(w); i++ {
 		if boundary(w, i) {
-			out = append(out, term(w[start:i]))
+			out = appendTerm(out, w[start:i])
 			start = i
 		}
 	}
 	if start > 0 {
-		out = append(out, term(w[start:]))
+		out = appendTerm(out, w[start:])
 	}
 	return out
 }
@@ -131,17 +136,20 @@ func boundary(w []rune, i int) bool {
 		i+1 < len(w) && unicode.IsUpper(a) && unicode.IsUpper(b) && unicode.IsLower(w[i+1])
 }
 
-// term folds, stems and cuts one word.
-func term(word []rune) string {
+// appendTerm folds, stems and cuts one word. Of marks alone nothing is left.
+func appendTerm(out []string, word []rune) []string {
 	w := stem(fold(string(word)))
-	if len(w) <= maxTerm {
-		return w
+	if len(w) > maxBytes {
+		n := maxBytes
+		for !utf8.RuneStart(w[n]) {
+			n--
+		}
+		w = w[:n]
 	}
-	n := maxTerm
-	for !utf8.RuneStart(w[n]) {
-		n--
+	if w == "" {
+		return out
 	}
-	return w[:n]
+	return append(out, w)
 }
 
 // fold lowers a word and takes the accents off Latin, Greek and Cyrillic
@@ -170,23 +178,23 @@ func unspaced(r rune) bool {
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
 
-// loneChar reports whether a term is one character of such a script.
-func loneChar(t string) bool {
+// Lone reports whether a term is one character of such a script.
+func Lone(t string) bool {
 	r, n := utf8.DecodeRuneInString(t)
 	return n == len(t) && unspaced(r)
 }
 
-// termSet is the set of index terms of a text.
-func termSet(s string) map[string]bool {
+// Set is the set of index terms of a text.
+func Set(s string) map[string]bool {
 	set := make(map[string]bool)
-	for _, t := range tokens(s) {
+	for _, t := range Index(s) {
 		set[t] = true
 	}
 	return set
 }
 
-// shared counts the terms that stand in both sets.
-func shared(a, b map[string]bool) (n int) {
+// Shared counts the terms that stand in both sets.
+func Shared(a, b map[string]bool) (n int) {
 	for t := range a {
 		if b[t] {
 			n++
@@ -195,8 +203,8 @@ func shared(a, b map[string]bool) (n int) {
 	return n
 }
 
-// dateWords spells a day in the ways in which people ask for it.
-func dateWords(t time.Time) string {
+// Day spells a day in the ways in which people ask for it.
+func Day(t time.Time) string {
 	t = t.Local()
 	return fmt.Sprintf("%s %d月%d日", t.Format("2006 01 2 January Monday"), t.Month(), t.Day())
 }
@@ -205,6 +213,9 @@ func dateWords(t time.Time) string {
 // holds one says little of what is asked for. Leaving them out finds .009 more
 // in five results, and lets one recall gate serve English and Chinese.
 const functionChars = "什么哪谁怎吗呢吧的了是"
+
+// Stop reports an English word in lower case that carries no topic.
+func Stop(word string) bool { return stopTerms[stem(word)] }
 
 // stopTerms are English words that carry no topic, stemmed.
 var stopTerms = func() map[string]bool {
@@ -220,48 +231,3 @@ var stopTerms = func() map[string]bool {
 	}
 	return m
 }()
-
-// Excerpt cuts a text to n characters around the part that holds most of the
-// query.
-func Excerpt(content, query string, n int) string {
-	rs := []rune(content)
-	if len(rs) <= n {
-		return content
-	}
-	want := queryTerms(query)
-	best, at := -1, 0
-	for i := 0; i < len(rs); i += max(1, n/4) {
-		part := termSet(string(rs[i:min(len(rs), i+n)]))
-		got := 0
-		for _, t := range want {
-			if part[t] {
-				got++
-			}
-		}
-		if got > best {
-			best, at = got, i
-		}
-	}
-	end := min(len(rs), at+n)
-	at = max(0, end-n)
-	out := strings.TrimSpace(string(rs[at:end]))
-	if at > 0 {
-		out = "…" + out
-	}
-	if end < len(rs) {
-		out += "…"
-	}
-	return out
-}
-
-// oneLine folds white space and leaves control characters out, for texts that
-// must stay within their line.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, s)
-	return strings.Join(slices.Collect(strings.FieldsSeq(s)), " ")
-}
