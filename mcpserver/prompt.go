@@ -217,9 +217,25 @@ func (s *Server) promptEnv(ctx context.Context) (promptEnv, error) {
 func (s *Server) envOf(ts *tools.Session, names []string, f *project.Frozen) promptEnv {
 	return promptEnv{
 		roots: writable(ts), home: s.cfg.Workspace.State, open: project.IfThere(ts.ReadFile), tools: names, shell: shell.Name(),
-		identity: s.cfg.Identity, memory: s.cfg.MemoryIndex, frozen: f,
+		identity: s.cfg.Identity, memory: memoryIndex(ts), frozen: f,
 	}
 }
+
+// memoryIndex returns what tells a prompt what is remembered for a directory. A
+// prompt does without if that takes long.
+func memoryIndex(ts *tools.Session) func(cwd string) string {
+	return func(cwd string) string {
+		ctx, cancel := context.WithTimeout(context.Background(), memoryWait)
+		defer cancel()
+		text, err := ts.MemoryIndex(ctx, cwd)
+		if err != nil {
+			return ""
+		}
+		return text
+	}
+}
+
+const memoryWait = 2 * time.Second
 
 // writable are the directories that a session may change.
 func writable(ts *tools.Session) (dirs []string) {

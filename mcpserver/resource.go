@@ -18,8 +18,10 @@ import (
 // ended.
 
 const (
-	codeURI    = "ferrule://prompt/code"
-	taskScheme = "task://"
+	codeURI      = "ferrule://prompt/code"
+	memoryScheme = "memory://"
+	memoryURI    = memoryScheme + "index"
+	taskScheme   = "task://"
 )
 
 // taskStreams are the two outputs of a background command.
@@ -40,6 +42,14 @@ func (s *Server) addResources(hooks *server.Hooks) {
 	s.mcp.AddResource(mcp.NewResource(codeURI, "code", mcp.WithMIMEType("text/markdown"),
 		mcp.WithResourceDescription("The prompt code, assembled for the first project folder: system prompt, environment, the project's instruction files, and the state of git.")),
 		s.readCode)
+	if s.cfg.Workspace.Memory != nil {
+		s.mcp.AddResource(mcp.NewResource(memoryURI, "memory", mcp.WithMIMEType("text/plain"),
+			mcp.WithResourceDescription("What matters most of what is remembered for the first project folder and its user, a line each, as prompts begin with it.")),
+			s.readMemory)
+		s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(memoryScheme+"{id}", "a memory", mcp.WithTemplateMIMEType("text/plain"),
+			mcp.WithTemplateDescription("A memory of this project or of its user, by the id that memory_search shows.")),
+			s.readMemory)
+	}
 	for _, stream := range taskStreams {
 		s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(taskURI("{id}", stream), stream+" of a background command",
 			mcp.WithTemplateMIMEType("text/plain"),
@@ -75,6 +85,24 @@ func (s *Server) readCode(ctx context.Context, req mcp.ReadResourceRequest) ([]m
 	return []mcp.ResourceContents{mcp.TextResourceContents{
 		URI: req.Params.URI, MIMEType: "text/markdown", Text: strings.Join(parts, "\n\n") + "\n",
 	}}, nil
+}
+
+// readMemory returns a memory, or the index of those that matter most.
+func (s *Server) readMemory(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	ts, err := session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text := ""
+	if uri := req.Params.URI; uri == memoryURI {
+		text, err = ts.MemoryIndex(ctx, "")
+	} else {
+		text, err = ts.Memory(ctx, strings.TrimPrefix(uri, memoryScheme))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: "text/plain", Text: text}}, nil
 }
 
 // errNoResource is answered by the code that the protocol has for it.

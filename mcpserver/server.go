@@ -45,9 +45,6 @@ type Config struct {
 	Profile  prompts.Profile // chooses the notes on tools; "" means Code
 	Identity string          // who the model is told to be, in place of the profile's own words
 
-	// MemoryIndex returns what is remembered of earlier sessions for a working
-	// directory, a line each; nil for nothing.
-	MemoryIndex func(cwd string) string
 	// TrustsPrompts reports whether the user has said yes to the prompts that a
 	// project folder brings along, by their hash; nil means no.
 	TrustsPrompts func(root, hash string) bool
@@ -112,7 +109,7 @@ func newServer(cfg Config, among *sessions) (*Server, error) {
 	)
 	for _, t := range chosen {
 		s.calls[t.Name] = s.handler(t)
-		s.mcp.AddTool(s.noted(toolOf(t)), s.calls[t.Name])
+		s.mcp.AddTool(s.noted(s.toolOf(t)), s.calls[t.Name])
 	}
 	s.addPrompts(s.mcp.GetHooks())
 	s.addResources(s.mcp.GetHooks())

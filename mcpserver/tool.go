@@ -14,7 +14,8 @@ import (
 
 // toolOf publishes a tool with all four hints: the library announces those
 // left out as "destructive, open world".
-func toolOf(t *tools.Tool) mcp.Tool {
+func (s *Server) toolOf(t *tools.Tool) mcp.Tool {
+	t = s.cfg.Workspace.Hinted(t)
 	m := mcp.NewToolWithRawSchema(t.Name, t.Description, t.Input)
 	m.Annotations = mcp.ToolAnnotation{
 		Title:           t.Title,
@@ -73,6 +74,9 @@ func (s *Server) answering(call func(context.Context, *tools.Session, tools.Host
 		h, err := s.host(ctx, ts, req)
 		if err != nil {
 			return mcp.NewToolResultError(err.Error()), nil
+		}
+		if m := req.Params.Meta; m != nil {
+			ctx = tools.WithMeta(ctx, m.AdditionalFields)
 		}
 		stop := h.report(s.progress)
 		out := call(ctx, ts, h, args)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ferrule/mcpserver"
+	"ferrule/memory"
 	"ferrule/prompts"
 	"ferrule/tools"
 )
@@ -213,10 +214,17 @@ func TestProfileOfTheServer(t *testing.T) {
 		Name, Description string
 		InputSchema       json.RawMessage
 	}
+	kept, err := memory.New(memory.Config{Settings: memory.DefaultSettings(), File: filepath.Join(t.TempDir(), "memory.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { kept.Close() })
+	if _, err := kept.Ingest(t.Context(), memory.Memory{Content: "kept", Importance: 0.9, Scope: memory.ProjectScope(dir)}); err != nil {
+		t.Fatal(err)
+	}
 	listed := make(map[string][]tool)
 	for _, profile := range []string{"", "code", "chat", "work", "study"} {
-		p := serveConfig(t, mcpserver.Config{Workspace: tools.Config{Roots: []string{dir}}, Profile: prompts.Profile(profile),
-			MemoryIndex: func(string) string { return "- kept" }})
+		p := serveConfig(t, mcpserver.Config{Workspace: tools.Config{Roots: []string{dir}, Memory: kept}, Profile: prompts.Profile(profile)})
 		p.greet(`{}`)
 		p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		var r struct{ Tools []tool }
@@ -225,7 +233,7 @@ func TestProfileOfTheServer(t *testing.T) {
 		}
 		listed[profile] = r.Tools
 		for _, name := range []string{"code", "chat"} {
-			if texts, err := p.get(name, `{}`); err != "" || !strings.Contains(strings.Join(texts, "\n"), "<memory_index>\n- kept\n") {
+			if texts, err := p.get(name, `{}`); err != "" || !strings.Contains(strings.Join(texts, "\n"), ": kept\n</memory_index>") {
 				t.Errorf("%s, %s: %q %s", profile, name, texts, err)
 			}
 		}
@@ -245,12 +253,7 @@ func TestProfileOfTheServer(t *testing.T) {
 		}
 		want := 0
 		if profile == "" || profile == "code" {
-			want = 6 // of the eight, two belong to memory
-		}
-		for _, x := range list {
-			if strings.HasPrefix(x.Name, "memory_") && want > 0 {
-				want++
-			}
+			want = 8
 		}
 		if noted != want {
 			t.Errorf("%q: %d notes, want %d", profile, noted, want)

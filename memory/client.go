@@ -61,6 +61,9 @@ func (c *Client) Close() error {
 	return c.back.Close()
 }
 
+// Remote reports whether memories are kept by a server.
+func (c *Client) Remote() bool { return c.settings.Backend == memexBackend }
+
 // Search answers a search that somebody asked for: best memories first, at most
 // q.Limit, or as many as the settings say.
 func (c *Client) Search(ctx context.Context, q Query) (Found, error) {

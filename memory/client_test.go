@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -233,7 +234,7 @@ func TestSettings(t *testing.T) {
 		{user: `{"backend": "memex", "memex": {"url": "https://me:pw@m.example.com"}}`, fault: "the memory setting memex.url must hold no user, query or fragment; the key is read from the variable that memex.key_env names"},
 		{env: map[string]string{"FERRULE_MEMORY_LIMIT": "x"}, fault: `FERRULE_MEMORY_LIMIT cannot be "x"`},
 	} {
-		got, err := LoadSettings([]byte(test.user), []byte(test.project), func(k string) string { return test.env[k] })
+		got, err := LoadSettings([]byte(test.user), []json.RawMessage{[]byte(cmp.Or(test.project, "{}"))}, func(k string) string { return test.env[k] })
 		switch {
 		case test.fault != "":
 			if err == nil || err.Error() != test.fault {

@@ -51,9 +51,9 @@ const (
 // LoadSettings puts the settings together: the defaults, then the object under
 // "memory" in the user's file, then variables FERRULE_MEMORY_…, such as
 // FERRULE_MEMORY_AUTO_INGEST or FERRULE_MEMORY_MEMEX_URL. Last comes the object
-// of the project's file, which may only switch off what is on: a cloned project
-// must not decide where memories go. Files without the object give nil.
-func LoadSettings(user, project json.RawMessage, getenv func(string) string) (Settings, error) {
+// of the project's files, which may only switch off what is on: a cloned project
+// must not decide where memories go. The user's file without the object gives nil.
+func LoadSettings(user json.RawMessage, project []json.RawMessage, getenv func(string) string) (Settings, error) {
 	s := DefaultSettings()
 	if err := s.merge(user); err != nil {
 		return s, fmt.Errorf("the settings have a mistake under memory: %v", err)
@@ -61,13 +61,19 @@ func LoadSettings(user, project json.RawMessage, getenv func(string) string) (Se
 	if err := s.environment(getenv); err != nil {
 		return s, err
 	}
-	off := DefaultSettings()
-	if err := off.merge(project); err != nil {
-		return s, fmt.Errorf("the project's settings have a mistake under memory: %v", err)
+	for _, object := range project {
+		var off struct {
+			Enabled    *bool `json:"enabled"`
+			AutoSearch *bool `json:"auto_search"`
+			AutoIngest *bool `json:"auto_ingest"`
+		}
+		if err := json.Unmarshal(object, &off); err != nil {
+			return s, fmt.Errorf("the project's settings have a mistake under memory: %v", err)
+		}
+		s.Enabled = s.Enabled && (off.Enabled == nil || *off.Enabled)
+		s.AutoSearch = s.AutoSearch && (off.AutoSearch == nil || *off.AutoSearch)
+		s.AutoIngest = s.AutoIngest && (off.AutoIngest == nil || *off.AutoIngest)
 	}
-	s.Enabled = s.Enabled && off.Enabled
-	s.AutoSearch = s.AutoSearch && off.AutoSearch
-	s.AutoIngest = s.AutoIngest && off.AutoIngest
 	return s, s.check()
 }
 

@@ -9,11 +9,11 @@ import (
 // All returns the tools in the order in which they are published. The order is
 // part of the prompt: changing it invalidates providers' caches.
 func All() []*Tool {
-	return []*Tool{Read, Edit, MultiEdit, Write, ListDir, Undo, Glob, Grep, Bash, TaskOutput, TaskStop, AskUserQuestion}
+	return []*Tool{Read, Edit, MultiEdit, Write, ListDir, Undo, Glob, Grep, Bash, TaskOutput, TaskStop, MemorySearch, MemoryIngest, AskUserQuestion}
 }
 
 // defaultSets are served without being asked for.
-var defaultSets = []string{"files", "search", "shell", "ask"}
+var defaultSets = []string{"files", "search", "shell", "memory", "ask"}
 
 // A Selection says which tools are served. The zero value stands for the
 // default toolsets.
@@ -21,6 +21,7 @@ type Selection struct {
 	Toolsets string // "files,search" takes just these, "+extra" adds to the default
 	Tools    string // names of tools; if set, Toolsets is not looked at
 	ReadOnly bool   // drop every tool that may change something
+	NoMemory bool   // drop the memory tools: the settings switch memory off
 }
 
 // Select returns the chosen tools in publishing order. An unknown name is an
@@ -42,7 +43,7 @@ func Select(s Selection) ([]*Tool, error) {
 	}
 	var tools []*Tool
 	for _, t := range All() {
-		if chosen(t) && (t.Hints.ReadOnly || !s.ReadOnly) {
+		if chosen(t) && (t.Hints.ReadOnly || !s.ReadOnly) && !(s.NoMemory && t.Toolset == memoryTools) {
 			tools = append(tools, t)
 		}
 	}

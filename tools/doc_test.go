@@ -119,14 +119,15 @@ func TestSelect(t *testing.T) {
 		s    Selection
 		want string
 	}{
-		{Selection{}, "Read Edit Write Glob Grep Bash TaskOutput TaskStop AskUserQuestion"},
-		{Selection{Toolsets: "+extra"}, "Read Edit MultiEdit Write ListDir Undo Glob Grep Bash TaskOutput TaskStop AskUserQuestion"},
+		{Selection{}, "Read Edit Write Glob Grep Bash TaskOutput TaskStop memory_search memory_ingest AskUserQuestion"},
+		{Selection{Toolsets: "+extra"}, "Read Edit MultiEdit Write ListDir Undo Glob Grep Bash TaskOutput TaskStop memory_search memory_ingest AskUserQuestion"},
+		{Selection{NoMemory: true}, "Read Edit Write Glob Grep Bash TaskOutput TaskStop AskUserQuestion"},
 		{Selection{Toolsets: "files,search"}, "Read Edit Write Glob Grep"},
 		{Selection{Toolsets: "search", ReadOnly: true}, "Glob Grep"},
-		{Selection{ReadOnly: true}, "Read Glob Grep TaskOutput AskUserQuestion"},
+		{Selection{ReadOnly: true}, "Read Glob Grep TaskOutput memory_search AskUserQuestion"},
 		{Selection{Tools: "Grep, Read"}, "Read Grep"},
-		{Selection{Tools: "Read,Grpe"}, `unknown tool "Grpe"; there are Read, Edit, MultiEdit, Write, ListDir, Undo, Glob, Grep, Bash, TaskOutput, TaskStop, AskUserQuestion`},
-		{Selection{Toolsets: "+extras"}, `unknown toolset "extras"; there are files, extra, search, shell, ask`},
+		{Selection{Tools: "Read,Grpe"}, `unknown tool "Grpe"; there are Read, Edit, MultiEdit, Write, ListDir, Undo, Glob, Grep, Bash, TaskOutput, TaskStop, memory_search, memory_ingest, AskUserQuestion`},
+		{Selection{Toolsets: "+extras"}, `unknown toolset "extras"; there are files, extra, search, shell, memory, ask`},
 		{Selection{Tools: "Write", ReadOnly: true}, "the selection leaves no tool to serve"},
 	} {
 		got, err := Select(test.s)

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ferrule/memory"
 	"ferrule/shell"
 	"ferrule/tools/internal/atomicfile"
 	"ferrule/tools/internal/roots"
@@ -26,6 +27,11 @@ type Config struct {
 	ReadDirs       []string // directories they may only read
 	State          string   // where history and logs are kept; "" keeps none
 	MaxResultChars int      // cap of a result's text; 0 means DefaultResultChars
+
+	// Memory is what outlives sessions; nil: it is switched off. Whoever made it
+	// closes it, after the sessions.
+	Memory     *memory.Client
+	MemoryUser string // scope of what belongs to nobody's project; "" means memory.UserScope
 
 	// Policy makes what says what calls may do in a project, the first root or
 	// ""; nil: everything in the roots.

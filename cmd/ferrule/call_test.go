@@ -25,7 +25,7 @@ func TestCallData(t *testing.T) {
 		"call Read {\"file_path\":\"--settings=x\"}": "--settings=x does not exist",
 	} {
 		var said bytes.Buffer
-		getenv := func(string) string { return home } // FERRULE_HOME
+		getenv := func(name string) string { return map[string]string{"FERRULE_HOME": home}[name] }
 		code := run(t.Context(), environment{in: strings.NewReader(""), out: &said, err: &said, getenv: getenv},
 			append([]string{"--root", dir}, strings.Fields(args)...))
 		if code == 0 || !strings.Contains(said.String(), want) {

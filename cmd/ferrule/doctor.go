@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -49,6 +50,10 @@ func doctor(ctx context.Context, e environment, o options, _ []string) error {
 		bad = true
 	} else {
 		say("state", "%s", o.workspace.State)
+	}
+	if err := remembered(ctx, e, o, say); err != nil {
+		say("memory", "BROKEN: %v", err)
+		bad = true
 	}
 	for _, t := range s.Torn() {
 		say("torn file", "%s: a write was cut off; ferrule undo %s brings the old content back", t, t)
@@ -98,6 +103,43 @@ func permissions(o options, say func(what, format string, a ...any)) error {
 	}
 	for _, w := range s.Warnings {
 		say("note", "%s", w)
+	}
+	return nil
+}
+
+// remembered shows what memory holds, without making a file for it.
+func remembered(ctx context.Context, e environment, o options, say func(what, format string, a ...any)) error {
+	if o.workspace.State == "" {
+		return nil
+	}
+	set, err := o.memorySettings(e)
+	if err != nil {
+		return err
+	}
+	switch _, err := os.Stat(memoryFile(o)); {
+	case !set.Enabled:
+		say("memory", "switched off in the settings")
+		return nil
+	case set.Backend == "sqlite" && errors.Is(err, fs.ErrNotExist):
+		say("memory", "%s holds nothing yet", memoryFile(o))
+		return nil
+	}
+	c, err := openMemory(e, o)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	st, err := c.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	say("memory", "%s: %d memories, %d of them superseded; %d wait for the server, %d were refused by it",
+		cmp.Or(st.File, set.Memex.URL), st.Memories, st.Superseded, st.Queued, st.Parked)
+	if st.Damaged > 0 {
+		return fmt.Errorf("%d memories cannot be read; see them with ferrule memory check", st.Damaged)
+	}
+	for _, n := range st.Notes {
+		say("memory", "%s", n)
 	}
 	return nil
 }

@@ -108,6 +108,9 @@ func TestConfigFor(t *testing.T) {
 	} {
 		o.selection.ReadOnly = test.serverIsOnly
 		c, err := configFor(o, test.p)
+		if own := c.Workspace.MemoryUser != ""; own != (test.p.Name != auth.Main) {
+			t.Errorf("%s remembers for himself in %q", test.p.Name, c.Workspace.MemoryUser)
+		}
 		if err != nil || c.Guessed || c.Selection.ReadOnly != test.readOnly || !slices.Equal(c.Workspace.Roots, test.roots) ||
 			!slices.Equal(c.Workspace.ReadDirs, test.read) || !slices.Equal(c.Added, test.added) {
 			t.Errorf("%s gets %v %v, added %v, read only %v, %v", test.p.Name, c.Workspace.Roots, c.Workspace.ReadDirs, c.Added, c.Selection.ReadOnly, err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -56,39 +54,50 @@ func remember(*flag.FlagSet) action {
 	}
 }
 
-// openMemory opens the store of the settings.
+// useMemory gives the tools the store that the settings name. Without a home,
+// or if they switch it off, the tools are not served. The caller must call the
+// function it returns.
+func (o *options) useMemory(e environment) (closeMemory func() error, err error) {
+	if o.workspace.State == "" {
+		o.selection.NoMemory = true
+		return func() error { return nil }, nil
+	}
+	s, err := o.memorySettings(e)
+	if err != nil {
+		return nil, err
+	}
+	c, err := memory.New(memory.Config{Settings: s, File: memoryFile(*o), Key: e.getenv(s.Memex.KeyEnv)})
+	if err != nil {
+		return nil, err
+	}
+	if o.selection.NoMemory = !s.Enabled; s.Enabled {
+		o.workspace.Memory = c
+	}
+	return c.Close, nil
+}
+
+func memoryFile(o options) string { return filepath.Join(o.workspace.State, "memory", "memory.db") }
+
+// openMemory opens the store of the settings, also if it is switched off.
 func openMemory(e environment, o options) (*memory.Client, error) {
 	if o.workspace.State == "" {
 		return nil, errors.New("memory has no place to be kept: set FERRULE_HOME or HOME")
 	}
-	user, err := memorySettings(filepath.Join(o.workspace.State, "settings.json"))
-	if err != nil {
-		return nil, err
-	}
-	s, err := memory.LoadSettings(user, nil, e.getenv)
+	s, err := o.memorySettings(e)
 	if err != nil {
 		return nil, err
 	}
 	s.Enabled = true
-	return memory.New(memory.Config{Settings: s, File: filepath.Join(o.workspace.State, "memory", "memory.db"), Key: e.getenv(s.Memex.KeyEnv)})
+	return memory.New(memory.Config{Settings: s, File: memoryFile(o), Key: e.getenv(s.Memex.KeyEnv)})
 }
 
-// memorySettings returns what a settings file has under "memory".
-func memorySettings(path string) (json.RawMessage, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+// memorySettings reads the settings of memory.
+func (o *options) memorySettings(e environment) (memory.Settings, error) {
+	s, err := o.settings()
 	if err != nil {
-		return nil, err
+		return memory.Settings{}, err
 	}
-	var file struct {
-		Memory json.RawMessage `json:"memory"`
-	}
-	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &file); err != nil {
-		return nil, fmt.Errorf("%s: %v", path, err)
-	}
-	return file.Memory, nil
+	return memory.LoadSettings(s.Memory, s.ProjectMemory, e.getenv)
 }
 
 // A memoryCommand is one command with its flags.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"ferrule/cmd/internal/settings"
 	"ferrule/mcpserver"
 	"ferrule/mcpserver/auth"
+	"ferrule/memory"
 	"ferrule/tools/permit"
 )
 
@@ -51,7 +53,11 @@ func governed(act action) action {
 			}
 			defer o.workspace.Audit.Close()
 		}
-		return act(ctx, e, o, args)
+		closeMemory, err := o.useMemory(e)
+		if err != nil {
+			return err
+		}
+		return errors.Join(act(ctx, e, o, args), closeMemory())
 	}
 }
 
@@ -95,6 +101,9 @@ func (o options) policyWith(flags settings.Flags) func(project string) (*permit.
 func configFor(o options, p auth.Principal) (mcpserver.Config, error) {
 	if len(p.Roots)+len(p.ReadDirs) > 0 {
 		o.workspace.Roots, o.workspace.ReadDirs, o.more = p.Roots, p.ReadDirs, nil
+	}
+	if p.Name != auth.Main {
+		o.workspace.MemoryUser = memory.UserScope + ":" + p.Name // what the user told his own models is not for others
 	}
 	o.selection.ReadOnly = o.selection.ReadOnly || p.ReadOnly
 	flags := o.permissions

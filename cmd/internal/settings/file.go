@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -19,7 +20,7 @@ import (
 
 // A settings file is one JSON object:
 //
-//	{"permissions": {"allow": [], "ask": [], "deny": [], "additionalDirectories": [], "defaultMode": "default"}}
+//	{"permissions": {"allow": [], "ask": [], "deny": [], "additionalDirectories": [], "defaultMode": "default"}, "memory": {}}
 //
 // It is read exactly: names in their case, once, and known.
 
@@ -32,6 +33,7 @@ type file struct {
 	rules   []permit.Rule
 	dirs    []Value[string]
 	mode    Value[string]
+	memory  json.RawMessage
 	ignored []string // what has no effect in a project's file
 }
 
@@ -75,10 +77,12 @@ func (f *file) parse(data []byte) error {
 	for _, m := range top.members {
 		switch m.name {
 		case "$schema":
+		case "memory": // package memory knows what it means
+			f.memory, err = f.object(m, "enabled", "auto_search", "auto_ingest")
 		case "permissions":
 			err = f.permissions(m)
 		default:
-			err = f.unknown(m, m.name, "permissions")
+			err = f.unknown(m, m.name, "permissions, memory")
 		}
 		if err != nil {
 			return err
@@ -168,6 +172,22 @@ func (f *file) permissions(m member) error {
 	return nil
 }
 
+// object returns the text of a member that has to be an object, of which a
+// project's file may only say what is narrowing.
+func (f *file) object(m member, narrowing ...string) (json.RawMessage, error) {
+	if m.value.kind != '{' {
+		return nil, f.fault(m.value.at, "%q has to be an object, { … }", m.name)
+	}
+	for _, in := range m.value.members {
+		if f.project != "" && !slices.Contains(narrowing, in.name) {
+			f.ignored = append(f.ignored, f.noEffect(in, m.name+"."+in.name))
+		}
+	}
+	var top map[string]json.RawMessage
+	err := json.Unmarshal(f.data, &top)
+	return top[m.name], err
+}
+
 func (f *file) list(m member, effect permit.Verdict) error {
 	return f.strings(m, func(v *value) {
 		f.rules = append(f.rules, permit.Rule{Effect: effect, Text: v.text, At: f.place(v.at), Project: f.project})
@@ -193,8 +213,12 @@ func (f *file) unknown(m member, name, known string) error {
 	if f.project == "" {
 		return f.fault(m.at, "there is no setting %q; known are: %s", name, known)
 	}
-	f.ignored = append(f.ignored, fmt.Sprintf("%s: %q has no effect in a project's settings", f.place(m.at), name))
+	f.ignored = append(f.ignored, f.noEffect(m, name))
 	return nil
+}
+
+func (f *file) noEffect(m member, name string) string {
+	return fmt.Sprintf("%s: %q has no effect in a project's settings", f.place(m.at), name)
 }
 
 func (f *file) place(at int) string {

@@ -10,6 +10,7 @@
 package settings
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,6 +43,9 @@ type Settings struct {
 	Dirs        []Value[string] // further folders that may be read and changed; absolute
 	Files       []File          // every settings file there could be
 	Warnings    []string        // one sentence each, for the user
+
+	Memory        json.RawMessage   // the object of that name in the user's file; nil if there is none
+	ProjectMemory []json.RawMessage // those in the project's files
 }
 
 // A Value is a setting and where it comes from: a place in a file, a flag, or "default".
@@ -125,6 +129,7 @@ func (s *Settings) user(home string) error {
 		return err
 	}
 	s.Files = append(s.Files, File{f.path, "the user's"})
+	s.Memory = f.memory
 	s.Rules = append(s.Rules, f.rules...)
 	for _, d := range f.dirs {
 		dir, err := expand(d.V)
@@ -174,6 +179,7 @@ func (s *Settings) project(o Options) error {
 	s.Files = append(s.Files, p.Files...)
 	s.Warnings = append(s.Warnings, p.Warnings...)
 	s.Rules = append(s.Rules, p.Narrowing...)
+	s.ProjectMemory = p.Memory
 	switch {
 	case trust.Trusts(p):
 		s.Rules = append(s.Rules, p.Allow...)
@@ -192,6 +198,7 @@ type Project struct {
 	Narrowing []permit.Rule // deny and ask rules, which count at once
 	Files     []File
 	Warnings  []string // of keys that have no effect there
+	Memory    []json.RawMessage
 }
 
 // ReadProject reads the settings files of the project in dir. They are data of strangers: only regular files in the
@@ -225,6 +232,9 @@ func ReadProject(dir, home string) (*Project, error) {
 		}
 		p.Files = append(p.Files, File{f.path, "the project's"})
 		p.Warnings = append(p.Warnings, f.ignored...)
+		if f.memory != nil {
+			p.Memory = append(p.Memory, f.memory)
+		}
 		for _, r := range f.rules {
 			if r.Effect == permit.Allow {
 				p.Allow = append(p.Allow, r)

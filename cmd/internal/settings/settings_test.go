@@ -163,21 +163,25 @@ func TestProjectOnlyNarrows(t *testing.T) {
 	t.Parallel()
 	home, project := places(t)
 	write(t, project+"/.env", "FERRULE_HOME=/evil\nHTTP_PROXY=http://evil\nPATH=/evil\n")
-	keys := []string{"baseUrl", "apiKey", "headers", "proxy", "hooks", "mcpServers", "sandbox", "env", "command", "memory"}
+	keys := []string{"baseUrl", "apiKey", "headers", "proxy", "hooks", "mcpServers", "sandbox", "env", "command"}
 	text := `{"permissions": {"deny": ["Read(x)"], "allow": ["Bash"], "defaultMode": "bypassPermissions", "additionalDirectories": ["/"]}`
 	for _, k := range keys {
 		text += `, "` + k + `": {"x": "http://evil"}`
 	}
+	text += `, "memory": {"memex": {"url": "http://evil"}, "enabled": false}`
 	write(t, project+"/.ferrule/settings.json", text+"}")
 	s := load(t, Options{Home: home, Project: project})
 	if len(s.Rules) != 1 || s.Rules[0].Effect != permit.Deny || s.Mode.V != permit.Default || len(s.Dirs) != 0 {
 		t.Errorf("%+v", s)
 	}
 	warned := strings.Join(s.Warnings, "\n")
-	for _, k := range append(keys, "permissions.defaultMode", "permissions.additionalDirectories") {
+	for _, k := range append(keys, "memory.memex", "permissions.defaultMode", "permissions.additionalDirectories") {
 		if !strings.Contains(warned, `"`+k+`" has no effect`) {
 			t.Errorf("%s is not named in:\n%s", k, warned)
 		}
+	}
+	if len(s.ProjectMemory) != 1 || strings.Contains(warned, "memory.enabled") {
+		t.Errorf("memory: %s in\n%s", s.ProjectMemory, warned)
 	}
 	if !strings.Contains(warned, "ferrule trust "+project) {
 		t.Errorf("not told how to trust:\n%s", warned)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -126,6 +127,8 @@ func (d *decoder) value(v *value, raw json.RawMessage, path string, into reflect
 		}
 	case reflect.Int:
 		d.integer(v, raw, path, into)
+	case reflect.Float64:
+		d.number(v, raw, path, into)
 	case reflect.Slice:
 		d.slice(v, raw, path, into)
 	case reflect.Struct:
@@ -176,6 +179,19 @@ func (d *decoder) integer(v *value, raw json.RawMessage, path string, into refle
 	}
 }
 
+// number reads a number with a fraction. Its bounds are whole numbers.
+func (d *decoder) number(v *value, raw json.RawMessage, path string, into reflect.Value) {
+	f, err := strconv.ParseFloat(unquoted(raw), 64)
+	switch {
+	case err != nil || raw[0] == '{' || raw[0] == '[' || math.IsNaN(f) || math.IsInf(f, 0):
+		d.wrong(v, raw, path, "a number")
+	case f < float64(v.min) || f > float64(v.max):
+		d.fault("%s must be from %d to %d, not %v", path, v.min, v.max, f)
+	default:
+		into.SetFloat(f)
+	}
+}
+
 func (d *decoder) slice(v *value, raw json.RawMessage, path string, into reflect.Value) {
 	var items []json.RawMessage
 	if json.Unmarshal(nested(raw, '['), &items) != nil {
@@ -194,7 +210,7 @@ func (d *decoder) slice(v *value, raw json.RawMessage, path string, into reflect
 }
 
 func (d *decoder) wrong(v *value, raw json.RawMessage, path, want string) {
-	if v.kind == reflect.Int && v.max < 1<<53 {
+	if v.numeric() && v.max < 1<<53 {
 		want += fmt.Sprintf(" from %d to %d", v.min, v.max)
 	}
 	d.fault("%s must be %s, not %s", path, want, show(raw))

@@ -5,7 +5,7 @@
 // schema, [Object.Decode] fills the struct from a caller's JSON. Both come
 // from one table, so what is published is what is accepted.
 //
-// It supports what arguments need: strings, booleans, integers, and slices
+// It supports what arguments need: strings, booleans, numbers, and slices
 // and structs of them. The order of properties is the order of fields. Prose
 // never stands in the struct: the caller supplies it, by property name. There
 // are no references and no combinators, on purpose: some model providers
@@ -43,7 +43,7 @@ type field struct {
 
 // A value describes what may stand in one place.
 type value struct {
-	kind     reflect.Kind // String, Bool, Int, Slice or Struct
+	kind     reflect.Kind // String, Bool, Int, Float64, Slice or Struct
 	pointer  bool
 	text     string // description
 	item     *value // of a slice
@@ -110,7 +110,7 @@ func (b *builder) value(t reflect.Type, path, tag string) (v value, err error) {
 		return v, fmt.Errorf("no description for property %q", path)
 	}
 	switch v.kind {
-	case reflect.String, reflect.Bool, reflect.Int:
+	case reflect.String, reflect.Bool, reflect.Int, reflect.Float64:
 	case reflect.Slice:
 		item, err := b.value(t.Elem(), path+"[]", "")
 		if err != nil {
@@ -216,7 +216,7 @@ func (v *value) write(b *bytes.Buffer) {
 	case v.min != math.MinInt64:
 		fmt.Fprintf(b, `,"minimum":%d`, v.min)
 	}
-	if v.kind == reflect.Int && v.max != math.MaxInt64 {
+	if v.numeric() && v.max != math.MaxInt64 {
 		fmt.Fprintf(b, `,"maximum":%d`, v.max)
 	}
 	if v.fallback != nil {
@@ -225,6 +225,8 @@ func (v *value) write(b *bytes.Buffer) {
 	}
 	b.WriteByte('}')
 }
+
+func (v *value) numeric() bool { return v.kind == reflect.Int || v.kind == reflect.Float64 }
 
 // typeName is the JSON Schema name of the kind.
 func (v *value) typeName() string {
@@ -235,6 +237,8 @@ func (v *value) typeName() string {
 		return "boolean"
 	case reflect.Int:
 		return "integer"
+	case reflect.Float64:
+		return "number"
 	case reflect.Slice:
 		return "array"
 	}

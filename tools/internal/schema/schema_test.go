@@ -56,6 +56,34 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// Numbers with a fraction, for which there are whole bounds.
+func TestNumber(t *testing.T) {
+	type weight struct {
+		W *float64 `json:"w,omitempty" schema:"min=0,max=1"`
+	}
+	o, err := For(reflect.TypeFor[weight](), map[string]string{"w": "Weight."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"type":"object","properties":{"w":{"type":"number","description":"Weight.","minimum":0,"maximum":1}},"additionalProperties":false}`
+	if got := string(o.JSON()); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for args, want := range map[string]string{
+		`{"w":0.25}`: "", `{"w":"0.25"}`: "", `{"w":1}`: "", `{}`: "", `{"w":null}`: "",
+		`{"w":1.5}`:   "w must be from 0 to 1, not 1.5",
+		`{"w":"NaN"}`: `w must be a number from 0 to 1, not "NaN"`,
+		`{"w":[0.5]}`: "w must be a number from 0 to 1, not [0.5]",
+		`{"w":true}`:  "w must be a number from 0 to 1, not true",
+	} {
+		var v weight
+		err := o.Decode([]byte(args), &v)
+		if (err != nil) != (want != "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+}
+
 // A struct and its words that do not fit are refused.
 func TestMismatch(t *testing.T) {
 	without := func(name string) map[string]string {
@@ -76,7 +104,7 @@ func TestMismatch(t *testing.T) {
 		t.Errorf("a description without a property: %v", err)
 	}
 	type bad struct {
-		X float64 `json:"x"`
+		X complex64 `json:"x"`
 	}
 	if _, err := For(reflect.TypeFor[bad](), map[string]string{"x": "x"}); err == nil {
 		t.Error("a type that is not supported was accepted")
