@@ -41,14 +41,20 @@ func (c completions) CompletePromptArgument(ctx context.Context, name string, ar
 	return nil, nil
 }
 
-// CompleteResourceArgument completes the id of the output of a command.
+// CompleteResourceArgument completes the id of a memory or of the output of a
+// command.
 func (c completions) CompleteResourceArgument(ctx context.Context, uri string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	if !strings.HasPrefix(uri, taskScheme) || arg.Name != "id" {
+	ofMemory := strings.HasPrefix(uri, memoryScheme)
+	if !ofMemory && !strings.HasPrefix(uri, taskScheme) || arg.Name != "id" {
 		return nil, fmt.Errorf("there is nothing to complete in %q", uri)
 	}
 	ts, err := session(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if ofMemory {
+		ids, err := ts.Memories(ctx, arg.Value, maxCompletions)
+		return &mcp.Completion{Values: ids}, err
 	}
 	var ids []string
 	for _, t := range ts.Tasks() {

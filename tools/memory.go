@@ -131,6 +131,31 @@ func (s *Session) Memory(ctx context.Context, id string) (string, error) {
 	return "", errors.New("there is no such memory")
 }
 
+// Memories returns the ids of the newest memories of the first project and of
+// the user that begin with a prefix, at most n.
+func (s *Session) Memories(ctx context.Context, prefix string, n int) ([]string, error) {
+	c, err := s.shownMemory()
+	if err != nil {
+		return nil, err
+	}
+	scopes, err := s.scopes("all", s.roots.First())
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for m, err := range c.Walk(ctx, memory.Query{Scopes: scopes}) {
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(m.ID, prefix) {
+			if ids = append(ids, m.ID); len(ids) == n {
+				break
+			}
+		}
+	}
+	return ids, nil
+}
+
 // indented puts every line behind the mark of a list, so that no content can
 // pass as the heading of another memory.
 func indented(text string) string { return "   " + strings.ReplaceAll(text, "\n", "\n   ") }
