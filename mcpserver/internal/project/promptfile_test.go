@@ -46,7 +46,7 @@ func FuzzParsePrompt(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := parsePrompt("stem", text)
-		if err == nil && (p.Text == "" || strings.TrimSpace(p.Text) != p.Text || !promptName.MatchString(p.Name) ||
+		if err == nil && (p.Text == "" || strings.TrimSpace(p.Text) != p.Text || !isPromptName(p.Name) ||
 			strings.Contains(p.Title+p.Description+p.Hint, "\n")) {
 			t.Fatalf("%q: %+v", text, p)
 		}
