@@ -13,7 +13,7 @@ import (
 func TestImports(t *testing.T) {
 	const mod, internal = "ferrule/", "tools/internal/"
 	allow := map[string][]string{
-		"cmd/ferrule":         {"cmd/ferrule/internal/clients", "cmd/internal/settings", "mcpserver", "mcpserver/auth", "mcpserver/mcpclient", "memory", "prompts", "tools", "tools/permit"},
+		"cmd/ferrule":         {"cmd/ferrule/internal/clients", "cmd/internal/settings", "mcpserver", "mcpserver/auth", "mcpserver/mcpclient", "memory", "prompts", "shell", "tools", "tools/permit"},
 		"mcpserver":           {"mcpserver/mcpclient", "mcpserver/internal/clientdir", "mcpserver/internal/project", "mcpserver/internal/userform", "mcpserver/auth", "tools", "prompts", "shell"},
 		"mcpserver/auth":      nil,
 		"mcpserver/mcpclient": nil,
@@ -38,9 +38,10 @@ func TestImports(t *testing.T) {
 		internal + "text":       nil,
 		internal + "walk":       nil,
 		"memory":                {"memory/internal/redact", "memory/internal/terms"},
-		"shell":                 {"shell/internal/sandbox"},
+		"shell":                 {"shell/internal/clean", "shell/internal/sandbox"},
 		"prompts":               nil,
 
+		"shell/internal/clean":   nil,
 		"shell/internal/sandbox": nil,
 		"memory/internal/redact": {"memory/internal/terms"},
 		"memory/internal/terms":  nil,

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ferrule/shell/internal/clean"
 )
 
 // place makes the folders that the commands of these tests go to.
@@ -67,7 +69,7 @@ func TestDirectory(t *testing.T) {
 			t.Errorf("%q: in %q with code %d and note %q, output %q; want %q, %d", c.command, r.Dir, r.Code, r.DirNote,
 				r.Output, want, c.code)
 		}
-		if r := do(t, s, "pwd"); r.Output != Clean(want)+"\n" || r.DirNote != "" {
+		if r := do(t, s, "pwd"); r.Output != clean.String(want)+"\n" || r.DirNote != "" {
 			t.Errorf("%q: next in %q, note %q", c.command, r.Output, r.DirNote)
 		}
 	}

@@ -20,7 +20,7 @@ var nightly = os.Getenv("FERRULE_NIGHTLY") == "1"
 // S109: a flood leaves the server's memory alone. The peak is that of a process that does nothing else.
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	size := int64(256 << 20)
+	size := int64(64 << 20)
 	switch {
 	case nightly:
 		size = 10 << 30
@@ -49,16 +49,16 @@ func TestFlood(t *testing.T) {
 }
 
 // resources counts what a leak would show in.
-func resources(s *Shell) (fds, threads, goroutines, files int) {
+func resources(s *Shell) (fds, threads, goroutines, files, kib int) {
 	f, _ := os.ReadDir("/proc/self/fd")
 	th, _ := os.ReadDir("/proc/self/task")
 	logs, _ := filepath.Glob(s.cfg.LogDir + "/*")
-	return len(f), len(th), runtime.NumGoroutine(), len(logs)
+	return len(f), len(th), runtime.NumGoroutine(), len(logs), memory()
 }
 
 // S119, S120: nothing stays of calls and of tasks. Not parallel, for it counts what the process has.
 func TestNothingStays(t *testing.T) {
-	n := 50
+	n := 20
 	if nightly {
 		n = 1000
 	}
@@ -83,20 +83,20 @@ func TestNothingStays(t *testing.T) {
 			return len(s.live) == 0
 		}
 		eventually(t, 10*time.Second, settled, func() string { return "trees are left" })
-		f0, t0, g0, _ := resources(s)
+		f0, t0, g0, _, m0 := resources(s)
 		start := time.Now()
 		for range n {
 			c.once()
 		}
 		took := time.Since(start)
 		same := func() bool {
-			f, th, g, _ := resources(s)
-			return f <= f0+2 && th <= t0+8 && g <= g0+2
+			f, th, g, _, m := resources(s)
+			return f <= f0+2 && th <= t0+8 && g <= g0+2 && (m <= m0+24<<10 || raceDetector)
 		}
 		show := func() string {
-			f, th, g, l := resources(s)
-			return fmt.Sprintf("%d × %s in %v: descriptors %d→%d, threads %d→%d, goroutines %d→%d, logs %d", n, c.name,
-				took.Round(time.Millisecond), f0, f, t0, th, g0, g, l)
+			f, th, g, l, m := resources(s)
+			return fmt.Sprintf("%d × %s in %v: descriptors %d→%d, threads %d→%d, goroutines %d→%d, memory %d→%d KiB, logs %d", n, c.name,
+				took.Round(time.Millisecond), f0, f, t0, th, g0, g, m0, m, l)
 		}
 		eventually(t, 10*time.Second, same, show)
 		t.Log(show())
@@ -155,8 +155,8 @@ func waits(s *Shell) bool {
 	})
 }
 
+// BenchmarkRun has its rival in the same run: compare ratios.
 func BenchmarkRun(b *testing.B) {
-	s, _ := newShell(b, Config{})
 	b.Run("bash", func(b *testing.B) {
 		for b.Loop() {
 			if err := exec.Command("/bin/bash", "--norc", "--noprofile", "-c", "true").Run(); err != nil {
@@ -164,9 +164,12 @@ func BenchmarkRun(b *testing.B) {
 			}
 		}
 	})
-	b.Run("shell", func(b *testing.B) {
-		for b.Loop() {
-			do(b, s, "true")
-		}
-	})
+	for name, c := range map[string]Config{"shell": {}, "without control groups": {noPen: true}} {
+		b.Run(name, func(b *testing.B) {
+			s, _ := newShell(b, c)
+			for b.Loop() {
+				do(b, s, "true")
+			}
+		})
+	}
 }

@@ -14,8 +14,11 @@ import (
 // tellDir makes the shell write its directory to a file at its end.
 const tellDir = `trap 'pwd -P >"$FERRULE_DIR"' EXIT; `
 
-// detach gives a command a session, and so a process group, of its own and no terminal.
-func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+// detach gives a command a session, and so a process group, of its own, and no terminal but its standard input if that is
+// one.
+func detach(cmd *exec.Cmd, tty bool) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: tty}
+}
 
 func signalGroup(p *os.Process, sig syscall.Signal) { syscall.Kill(-p.Pid, sig) }
 

@@ -10,7 +10,7 @@ import (
 const tellDir = `trap '(pwd -W || pwd) >"$FERRULE_DIR" 2>/dev/null' EXIT; `
 
 // detach gives a command a process group of its own, so that Ctrl+C at the server's console is not for it.
-func detach(cmd *exec.Cmd) {
+func detach(cmd *exec.Cmd, _ bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }
 

@@ -4,13 +4,16 @@ package shell
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -33,6 +36,9 @@ type herd struct {
 	mu     sync.Mutex // guards what follows, and is held while a shepherd is started: two would make one too many
 	spare  *tree
 	closed bool
+
+	limits func() []string // Config.Sandbox; nil: none
+	group  func() string   // where control groups are made, "": nowhere; nil: none
 }
 
 // A tree is a shell and everything that came from it.
@@ -40,11 +46,21 @@ type tree struct {
 	control *os.File
 	cmd     *exec.Cmd // the shepherd
 	mark    string    // in the environment of the tree
+	limits  []string  // what the shepherd was told
+	pen     *pen      // nil: none
 	session int       // process id of the shell; read after gone only
 	taken   chan struct{}
 	end     ending        // complete once ended is closed
 	ended   chan struct{} // closed when the shell has ended
 	gone    chan struct{} // closed when nobody of the tree is left
+}
+
+// init says how the trees of a session are held. It comes before everything else.
+func (h *herd) init(c Config) {
+	h.limits = c.Sandbox
+	if !c.noPen {
+		h.group = sync.OnceValue(penParent)
+	}
 }
 
 // prepare sees to it that a shepherd is ready.
@@ -69,7 +85,12 @@ func (h *herd) spawn() (*tree, error) {
 	ours, theirs := os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control")
 	defer theirs.Close()
 	cmd := exec.Command("/proc/self/exe") // right also when the file was replaced since
-	cmd.Args = []string{shepherdName}
+	t := &tree{control: ours, cmd: cmd, mark: "FERRULE_TREE=" + random(16), taken: make(chan struct{}),
+		ended: make(chan struct{}), gone: make(chan struct{})}
+	if h.limits != nil {
+		t.limits = h.limits()
+	}
+	cmd.Args = append([]string{shepherdName}, t.limits...)
 	cmd.Env = []string{"GOMAXPROCS=2"} // and nothing else: the helper has no secrets to show
 	cmd.Dir = "/"
 	cmd.ExtraFiles = []*os.File{theirs}
@@ -78,8 +99,9 @@ func (h *herd) spawn() (*tree, error) {
 		ours.Close()
 		return nil, fmt.Errorf("no command can be started: %v", err)
 	}
-	t := &tree{control: ours, cmd: cmd, mark: "FERRULE_TREE=" + random(16), taken: make(chan struct{}),
-		ended: make(chan struct{}), gone: make(chan struct{})}
+	if h.group != nil && h.group() != "" {
+		t.pen, _ = newPen(h.group()) // without one it goes on
+	}
 	h.wg.Go(func() {
 		t.listen()
 		h.mu.Lock()
@@ -103,33 +125,46 @@ func (h *herd) start(j job) (*tree, error) {
 		defer script.Close()
 		files = append(files, script)
 	}
+	argv := j.shell.argv(j.text, script != nil)
 	for range 2 {
 		var t *tree
 		if t, err = h.take(); err != nil {
 			return nil, err
 		}
-		if err = t.order(j, files); err == nil {
+		if err = t.order(j, argv, files); err == nil {
 			return t, nil
 		}
 	}
 	return nil, err
 }
 
-// take returns a shepherd without an order: the one that stands ready, or a new one.
+// take returns a shepherd without an order: the one that stands ready, or a new one if that is held to other limits.
 func (h *herd) take() (*tree, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if t := h.spare; t != nil {
-		h.spare = nil
+	t := h.spare
+	h.spare = nil
+	switch {
+	case t == nil:
+	case h.limits == nil || slices.Equal(t.limits, h.limits()):
 		return t, nil
+	default:
+		t.control.Close()
 	}
 	return h.spawn()
 }
 
 // order hands the job to the shepherd and waits until it has it.
-func (t *tree) order(j job, files []*os.File) error {
-	argv := j.shell.argv(j.text, len(files) > 3)
-	fields := append([]string{j.dir, strconv.Itoa(len(argv))}, argv...)
+func (t *tree) order(j job, argv []string, files []*os.File) error {
+	flags := ""
+	if j.tty {
+		flags += flagTTY
+	}
+	if t.pen != nil {
+		flags += flagPen
+		files = append(files[:len(files):len(files)], t.pen.dir, t.pen.kill)
+	}
+	fields := append([]string{j.dir, flags, strconv.Itoa(len(argv))}, argv...)
 	fields = append(append(fields, j.env...), t.mark)
 	t.control.SetWriteDeadline(time.Now().Add(answerLimit))
 	err := send(t.control, frame(orderRun, fields...), files)
@@ -204,8 +239,10 @@ func (t *tree) listen() {
 	}
 	t.control.Close()
 	if t.cmd.Wait() != nil && t.session > 0 { // it was killed and could not look after its tree
-		slay(func() []proc { return strays(t.session, t.mark) })
+		t.pen.clear()
+		slay(func() []proc { return strays(t.session, t.mark) }, 1000)
 	}
+	t.pen.remove()
 	finish(ending{code: 128 + int(syscall.SIGKILL), signal: syscall.SIGKILL, lost: true})
 	close(t.gone)
 }
@@ -213,7 +250,7 @@ func (t *tree) listen() {
 func parseEnding(fields []string) ending {
 	code, _ := strconv.Atoi(fields[0])
 	sig, _ := strconv.Atoi(fields[1])
-	e := ending{code: code, signal: syscall.Signal(sig), dir: fields[2]}
+	e := ending{code: code, signal: syscall.Signal(sig), dir: fields[2], lost: fields[2] == "?"}
 	for left := range slices.Chunk(fields[3:], 2) {
 		if len(left) == 2 {
 			pid, _ := strconv.Atoi(left[0])
@@ -236,7 +273,7 @@ func (t *tree) stop(grace time.Duration, hurry <-chan struct{}) {
 		return
 	}
 	t.signal(syscall.SIGKILL)
-	if within(t.gone, 2*time.Second, nil) {
+	if within(t.gone, 3*time.Second, nil) {
 		return
 	}
 	t.cmd.Process.Kill() // it was stopped, and listen looks after the tree
@@ -275,6 +312,9 @@ func memoryFile(text string) (*os.File, error) {
 	return f, nil
 }
 
+// commandMark begins what the shell of a command is told.
+const commandMark = `eval "set --;`
+
 // argv returns the arguments that make the shell run text, or the file at descriptor 3 if long.
 //
 // Without the eval a shell with one simple command would execute it in its own place, and a set-uid program such as sudo
@@ -286,11 +326,11 @@ func (sh shellProgram) argv(text string, long bool) []string {
 	}
 	switch {
 	case !long:
-		return append(argv, "-c", `eval "set --; $1"`, sh.name(), text)
+		return append(argv, "-c", commandMark+` $1"`, sh.name(), text)
 	case sh.bash:
-		return append(argv, "-c", `eval "set --; $(</proc/self/fd/3)" 3<&-`, sh.name())
+		return append(argv, "-c", commandMark+` $(</proc/self/fd/3)" 3<&-`, sh.name())
 	}
-	return append(argv, "-c", `eval "set --; $(cat /proc/self/fd/3)" 3<&-`, sh.name())
+	return append(argv, "-c", commandMark+` $(cat /proc/self/fd/3)" 3<&-`, sh.name())
 }
 
 // newPipe returns a pipe with our end ready for polling and theirs as programs expect it, or the other way round if we
@@ -362,6 +402,25 @@ func (s *stream) over() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.eof
+}
+
+// reader tells whether a shell is in the tree, beside the one that runs its command and copies of that. A program that
+// cannot be looked at counts as one.
+func (t *tree) reader() Reader {
+	reader := NoShell
+	for _, p := range descendants(t.cmd.Process.Pid) {
+		where := "/proc/" + strconv.Itoa(p.pid)
+		line, err := os.ReadFile(where + "/cmdline")
+		if err == nil && bytes.Contains(line, []byte(commandMark)) {
+			continue
+		}
+		program, err := os.Readlink(where + "/exe")
+		kind, is := shells[strings.TrimSuffix(filepath.Base(program), " (deleted)")]
+		if is || err != nil && !errors.Is(err, os.ErrNotExist) {
+			reader = min(reader, kind)
+		}
+	}
+	return reader
 }
 
 // signalName returns the usual name of a signal.

@@ -45,6 +45,9 @@ type tree struct {
 	gone  chan struct{} // closed when nobody of the group is left
 }
 
+// init has nothing to do: there is no sandbox here.
+func (h *herd) init(Config) {}
+
 // prepare has nothing to do: a shell starts as fast as it can.
 func (h *herd) prepare() {}
 
@@ -73,7 +76,7 @@ func (h *herd) start(j job) (*tree, error) {
 	t.cmd = exec.Command(j.shell.path, argv...)
 	t.cmd.Dir, t.cmd.Env = j.dir, env
 	t.cmd.Stdin, t.cmd.Stdout, t.cmd.Stderr = j.stdin, j.stdout, j.stderr
-	detach(t.cmd)
+	detach(t.cmd, j.tty)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -138,6 +141,9 @@ func (t *tree) stop(grace time.Duration, hurry <-chan struct{}) {
 	signalGroup(t.cmd.Process, syscall.SIGKILL)
 	within(t.gone, 5*time.Second, nil)
 }
+
+// reader may always be a shell: nobody keeps a list of the shell's children.
+func (t *tree) reader() Reader { return AnyShell }
 
 func (h *herd) close() {
 	h.mu.Lock()

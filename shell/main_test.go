@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,11 +22,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// server is this test binary in the role of a program that uses the package, so that it can be killed or measured. job
-// is "start COMMAND" or "flood COMMAND".
+// server is this test binary in the role of a program that uses the package, so that it can be killed, measured, or be
+// another user. job is "start COMMAND", "flood COMMAND", or "run COMMAND" in which PID stands for this process.
 func server(job string) {
 	root := os.Getenv("SHELL_TEST_ROOT")
-	s, err := New(Config{Roots: func() []string { return []string{root} }, LogDir: filepath.Join(root, ".logs")})
+	s, err := New(Config{Roots: func() []string { return []string{root} }, LogDir: filepath.Join(root, ".logs"), Env: os.Environ(),
+		noPen: os.Getenv("SHELL_TEST_NO_PEN") != ""})
 	if err != nil {
 		panic(err)
 	}
@@ -37,9 +39,22 @@ func server(job string) {
 		fmt.Println("started")
 		select {}
 	}
+	if kind == "run" {
+		if err := HideMemory(); err != nil {
+			panic(err)
+		}
+		command = strings.ReplaceAll(command, "PID", strconv.Itoa(os.Getpid()))
+	}
 	r, err := s.Run(context.Background(), Command{Text: command})
 	if err != nil {
 		panic(err)
+	}
+	if kind == "run" {
+		fmt.Print(r.Output)
+		if err := s.Close(); err != nil {
+			panic(err)
+		}
+		os.Exit(0)
 	}
 	status, _ := os.ReadFile("/proc/self/status")
 	_, peak, _ := strings.Cut(string(status), "VmHWM:")
@@ -73,6 +88,9 @@ func newShell(t testing.TB, c Config) (s *Shell, root string) {
 	}
 	if c.Roots == nil {
 		c.Roots = func() []string { return []string{root} }
+	}
+	if c.Env == nil && c.Login == nil {
+		c.Env = os.Environ() // a login shell for each test takes too long
 	}
 	if c.LogDir == "" {
 		c.LogDir = filepath.Join(t.TempDir(), "state", "tasks")

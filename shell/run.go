@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"sync"
@@ -18,6 +17,11 @@ type Command struct {
 	Timeout     time.Duration // 0: no limit
 	Stdin       string        // what the command can read, if HasStdin; else it sees the end of input at once
 	HasStdin    bool
+
+	// In the background only: what Send types. TTY gives the command a terminal, which stdin and stdout are; OpenStdin
+	// keeps standard input open after Stdin. At most one may be set, and a terminal takes no Stdin.
+	TTY       bool
+	OpenStdin bool
 
 	// Progress, if not nil, is told every second how long Run has been waiting and what the last line of output
 	// is. It is called from Run's own goroutine.
@@ -134,10 +138,24 @@ func (s *Shell) over() bool {
 	return s.closed
 }
 
-// begin starts a command, with one stream for both outputs or with one for each.
-func (s *Shell) begin(c Command, split bool) (*task, error) {
-	if strings.ContainsRune(c.Text, 0) {
-		return nil, errors.New(`the command holds a NUL character, which no shell can read; write it as \0 for printf`)
+// check returns an error for what cannot be run.
+func (c *Command) check(background bool) error {
+	switch {
+	case strings.ContainsRune(c.Text, 0):
+		return errors.New(`the command holds a NUL character, which no shell can read; write it as \0 for printf`)
+	case (c.TTY || c.OpenStdin) && !background:
+		return errors.New("a command that is typed into has to run in the background")
+	case c.TTY && (c.HasStdin || c.OpenStdin):
+		return errors.New("a command on a terminal takes no other standard input; type into it instead")
+	}
+	return nil
+}
+
+// begin starts a command. In the background it has a stream for each of its outputs, unless they are a terminal, and
+// keeps its own time.
+func (s *Shell) begin(c Command, background bool) (*task, error) {
+	if err := c.check(background); err != nil {
+		return nil, err
 	}
 	if s.over() {
 		return nil, errClosed
@@ -148,8 +166,9 @@ func (s *Shell) begin(c Command, split bool) (*task, error) {
 	}
 	t := &task{id: "b" + random(8), command: clip(c.Text, 300), description: c.Description, dir: dir, note: note,
 		taskState: taskState{state: Running}, drained: make(chan struct{}), done: make(chan struct{}),
-		out: &transcript{max: s.cfg.MaxOutput}}
-	theirs, err := s.connect(t, c, split)
+		came: make(chan struct{}, 1),
+		out:  &transcript{max: s.cfg.MaxOutput}}
+	theirs, err := s.connect(t, c, background)
 	defer func() {
 		for _, f := range theirs {
 			f.Close()
@@ -160,13 +179,17 @@ func (s *Shell) begin(c Command, split bool) (*task, error) {
 		return nil, err
 	}
 	t.start = time.Now()
-	t.tree, err = s.herd.start(job{shell: s.program, dir: dir, env: append(s.env[:len(s.env):len(s.env)], "PWD="+dir),
-		text: c.Text, stdin: theirs[0], stdout: theirs[1], stderr: theirs[len(theirs)-1]})
+	env := s.env.list()
+	if c.TTY {
+		env = forTerminal(env)
+	}
+	t.tree, err = s.herd.start(job{shell: s.program, dir: dir, env: append(env, "PWD="+dir), text: c.Text,
+		stdin: theirs[0], stdout: theirs[1], stderr: theirs[len(theirs)-1], tty: c.TTY})
 	if err != nil {
 		t.abandon()
 		return nil, err
 	}
-	if !s.follow(t, c) {
+	if !s.follow(t, c, background) {
 		t.tree.stop(0, nil)
 		t.abandon()
 		return nil, errClosed
@@ -174,15 +197,23 @@ func (s *Shell) begin(c Command, split bool) (*task, error) {
 	return t, nil
 }
 
-// connect makes the pipes and logs of t and returns the command's ends: stdin, stdout, and stderr if it is split.
-func (s *Shell) connect(t *task, c Command, split bool) (theirs []*os.File, err error) {
-	if c.HasStdin {
+// connect makes the pipes and logs of t and returns the command's ends: stdin, stdout, and stderr if it is another.
+func (s *Shell) connect(t *task, c Command, background bool) (theirs []*os.File, err error) {
+	switch {
+	case c.TTY:
+		ours, tty, err := newTerminal()
+		if err != nil {
+			return nil, err
+		}
+		t.input = newInput(ours, true, c)
+		return []*os.File{tty, tty}, s.listen(t, "output", ours, background)
+	case c.HasStdin || c.OpenStdin:
 		r, w, err := newPipe(true)
 		if err != nil {
 			return nil, err
 		}
-		theirs, t.input = append(theirs, r), w
-	} else {
+		theirs, t.input = append(theirs, r), newInput(w, false, c)
+	default:
 		null, err := os.Open(os.DevNull)
 		if err != nil {
 			return nil, fmt.Errorf("no command can be started: %v", err)
@@ -190,29 +221,38 @@ func (s *Shell) connect(t *task, c Command, split bool) (theirs []*os.File, err 
 		theirs = append(theirs, null)
 	}
 	kinds := []string{"output"}
-	if split {
+	if background {
 		kinds = []string{"stdout", "stderr"}
 	}
-	for i, kind := range kinds {
+	for _, kind := range kinds {
 		r, w, err := newPipe(false)
 		if err != nil {
 			return theirs, err
 		}
 		theirs = append(theirs, w)
-		log := &logFile{dir: &s.logs, name: t.id + "." + kind, max: s.cfg.MaxLog}
-		t.streams = append(t.streams, newStream(r, log, t.out, i))
-		if split {
-			if _, err := log.keep(); err != nil {
-				return theirs, err
-			}
+		if err := s.listen(t, kind, r, background); err != nil {
+			return theirs, err
 		}
 	}
 	return theirs, nil
 }
 
+// listen makes a stream of what t writes to r. With keep it has a log from the start.
+func (s *Shell) listen(t *task, kind string, r *os.File, keep bool) error {
+	log := &logFile{dir: &s.logs, name: t.id + "." + kind, max: s.cfg.MaxLog}
+	st := newStream(r, log, t.out, len(t.streams))
+	t.streams = append(t.streams, st)
+	if !keep {
+		return nil
+	}
+	st.came = t.came
+	_, err := log.keep()
+	return err
+}
+
 // follow starts what goes on beside a command: reading its output, feeding its input, and waiting for its end. It
 // reports false if the session has ended.
-func (s *Shell) follow(t *task, c Command) bool {
+func (s *Shell) follow(t *task, c Command, background bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -220,10 +260,7 @@ func (s *Shell) follow(t *task, c Command) bool {
 	}
 	s.live[t] = struct{}{}
 	if t.input != nil {
-		s.wg.Go(func() {
-			io.WriteString(t.input, c.Stdin) // the command need not read it all
-			t.input.Close()
-		})
+		s.wg.Go(func() { t.input.feed(c.Stdin, c.OpenStdin || c.TTY) })
 	}
 	var reading sync.WaitGroup
 	for _, st := range t.streams {
@@ -234,7 +271,7 @@ func (s *Shell) follow(t *task, c Command) bool {
 		close(t.drained)
 	})
 	var limit time.Duration
-	if len(t.streams) > 1 { // in the background; else Run keeps the time
+	if background { // else Run keeps the time
 		limit = c.Timeout
 	}
 	s.wg.Go(func() { s.watch(t, limit) })

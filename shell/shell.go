@@ -38,13 +38,21 @@ type Config struct {
 	// session's own. Empty: a temporary folder.
 	LogDir string
 
-	Env     []string // that commands get after cleaning; nil: this process's own
+	// Env is what commands get after cleaning. Nil: what a login shell has, once it is known, and before that this
+	// process's own. Login is the answer of the login shell, for several Shells; nil: this one asks by itself.
+	Env     []string
+	Login   *Login
 	EnvPass []string // names of variables that are kept although they look like secrets
+
+	// Sandbox returns what the helper of each command limits itself by, see confine; nil: no limits. It is asked before
+	// each command and may be called concurrently.
+	Sandbox func() []string
 
 	MaxOutput int   // characters of cleaned output in one result; 0: 48,000
 	MaxLog    int64 // bytes of raw output kept per stream, at least 64 KiB; 0: 16 MiB
 
-	pace pace // for tests
+	pace  pace // for tests
+	noPen bool // likewise: no control groups
 }
 
 // pace holds the durations of a Shell; zero ones have the usual values.
@@ -53,6 +61,7 @@ type pace struct {
 	hurry    time.Duration // the same when a call is cancelled
 	leave    time.Duration // the same when the session ends
 	progress time.Duration // between two calls of Command.Progress
+	send     time.Duration // that a command may take to read what Send types
 }
 
 // maxTasks bounds the running tasks of a session.
@@ -66,7 +75,7 @@ var errClosed = errors.New("the session has ended")
 // A Shell runs the commands of a session. It is safe for concurrent use.
 type Shell struct {
 	cfg     Config
-	env     []string
+	env     *environment
 	program shellProgram
 	herd    herd
 	logs    logDir
@@ -80,6 +89,7 @@ type Shell struct {
 	dir    string             // where the next command runs, inside a root, spelled like the root; "": the first root
 	live   map[*task]struct{} // trees that are not gone, of tasks and calls
 	tasks  []*task            // of the whole session, oldest first
+	own    *Login             // to be closed
 }
 
 // New returns a Shell with the first command's helper on its way.
@@ -91,8 +101,15 @@ func New(c Config) (*Shell, error) {
 	if c.Roots == nil || len(c.Roots()) == 0 {
 		return nil, errors.New("a shell needs a project folder to run in")
 	}
+	var own *Login
 	if c.Env == nil {
 		c.Env = os.Environ()
+		if c.Login == nil {
+			own = AskLogin()
+			c.Login = own
+		}
+	} else {
+		c.Login = nil
 	}
 	if c.MaxOutput <= 0 {
 		c.MaxOutput = 48_000
@@ -102,8 +119,9 @@ func New(c Config) (*Shell, error) {
 	}
 	c.MaxLog = max(c.MaxLog, 64<<10)
 	c.pace = c.pace.complete()
-	s := &Shell{cfg: c, env: environ(c.Env, c.EnvPass), program: program, closing: make(chan struct{}),
+	s := &Shell{cfg: c, env: newEnvironment(c), program: program, closing: make(chan struct{}), own: own,
 		logs: logDir{path: c.LogDir, budget: logBudget}, live: map[*task]struct{}{}}
+	s.herd.init(c)
 	s.wg.Go(s.herd.prepare)
 	return s, nil
 }
@@ -114,7 +132,7 @@ func (p pace) complete() pace {
 		usual time.Duration
 	}{
 		{&p.grace, 2 * time.Second}, {&p.hurry, 500 * time.Millisecond}, {&p.leave, 200 * time.Millisecond},
-		{&p.progress, time.Second},
+		{&p.progress, time.Second}, {&p.send, 2 * time.Second},
 	} {
 		if *d.value == 0 {
 			*d.value = d.usual
@@ -137,6 +155,7 @@ func (s *Shell) Close() error {
 	}
 	s.mu.Unlock()
 	stops.Wait()
+	s.own.Close()
 	s.herd.close()
 	s.wg.Wait()
 	return s.logs.close()

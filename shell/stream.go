@@ -5,7 +5,15 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"ferrule/shell/internal/clean"
 )
+
+// A Cleaner turns what a program wrote for a terminal into plain text.
+type Cleaner = clean.Cleaner
+
+// NewCleaner returns a Cleaner that hands cleaned text to emit, which must not keep the slice.
+func NewCleaner(emit func([]byte)) *Cleaner { return clean.New(emit) }
 
 // A job is what a herd starts. The files are the command's ends; the caller closes them after the start.
 type job struct {
@@ -14,6 +22,7 @@ type job struct {
 	env                   []string
 	text                  string
 	stdin, stdout, stderr *os.File
+	tty                   bool // they are a terminal, which becomes that of the command's session
 }
 
 // An ending tells how a shell ended.
@@ -33,7 +42,8 @@ type stream struct {
 	r    *os.File
 	log  *logFile
 	out  *transcript
-	mark int // which stream of the transcript
+	mark int           // which stream of the transcript
+	came chan struct{} // has something in it since the last piece of output came; nil: nobody wants to know
 
 	mu    sync.Mutex // guards what follows
 	buf   []byte
@@ -62,6 +72,10 @@ func (s *stream) run() {
 func (s *stream) use(p []byte) {
 	s.log.write(p)
 	s.clean.Write(p)
+	select {
+	case s.came <- struct{}{}:
+	default:
+	}
 }
 
 // flush puts an unfinished line, such as a prompt, into the transcript.
@@ -80,7 +94,7 @@ func (s *stream) lastLine() string {
 	if s.clean == nil {
 		return ""
 	}
-	return clip(string(s.clean.line), 200)
+	return clip(string(s.clean.Line()), 200)
 }
 
 // within waits until done is closed, at most for d and not longer than until hurry is closed, and says whether it was.

@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -84,8 +83,9 @@ type task struct {
 
 	start   time.Time
 	tree    *tree
-	input   *os.File // nil: none
+	input   *input // nil: none
 	streams []*stream
+	came    chan struct{} // has something in it since output came last
 	out     *transcript
 	drained chan struct{} // closed when nobody can write output any more
 	done    chan struct{} // closed when the tree is gone and its output is read
@@ -103,6 +103,7 @@ type taskState struct {
 	keep     bool // the logs stay until the session ends
 	released bool // Run no longer needs the logs
 	quiet    bool // no more output comes
+	told     bool // somebody knows that it has ended
 	after    []func()
 }
 
@@ -146,7 +147,7 @@ func (s *Shell) adopt(t *task, left []Process) TaskInfo {
 		t.tree.stop(s.cfg.pace.grace, nil)
 		<-t.done
 	}
-	return t.info()
+	return t.tell()
 }
 
 // remember adds t to the session's tasks, of which the oldest ended ones are forgotten when there are too many.
@@ -187,10 +188,21 @@ func (s *Shell) Output(ctx context.Context, id string, wait time.Duration) (Task
 	if wait > 0 && !within(t.done, wait, ctx.Done()) && ctx.Err() != nil {
 		return TaskOutput{}, ctx.Err()
 	}
-	out := TaskOutput{TaskInfo: t.info()}
-	text, lost := t.take()
-	out.Output, out.MissingLines, out.MissingBytes = text, lost.Lines, lost.Bytes
-	return out, nil
+	return t.report(), nil
+}
+
+// Ended describes the tasks that have ended without anybody being told: by a TaskInfo of Output, Send, Stop or Run, or by
+// an earlier call of Ended. Oldest first.
+func (s *Shell) Ended() []TaskInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ended []TaskInfo
+	for _, t := range s.tasks {
+		if t.news() {
+			ended = append(ended, t.tell())
+		}
+	}
+	return ended
 }
 
 // Stop ends a task and returns when nothing of it is left; ended says whether it still ran. If ctx is done meanwhile it
@@ -205,7 +217,7 @@ func (s *Shell) Stop(ctx context.Context, id string) (info TaskInfo, ended bool,
 		t.tree.stop(s.cfg.pace.grace, ctx.Done())
 		<-t.done
 	}
-	return t.info(), ended, nil
+	return t.tell(), ended, nil
 }
 
 // maxAfter bounds what may wait for the end of one task.
@@ -266,9 +278,7 @@ func (s *Shell) watch(t *task, limit time.Duration) {
 		t.tree.stop(s.cfg.pace.grace, nil)
 	}
 	<-t.tree.gone
-	if t.input != nil {
-		t.input.Close()
-	}
+	t.input.close()
 	if !within(t.drained, drainLimit, nil) {
 		t.drain()
 	}
@@ -322,6 +332,30 @@ func (t *task) over() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.state != Running
+}
+
+// news reports that the task has ended and nobody knows.
+func (t *task) news() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.state != Running && !t.told
+}
+
+// tell returns what info does, for somebody who then knows if the task has ended.
+func (t *task) tell() TaskInfo {
+	info := t.info()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.told = t.told || info.State != Running
+	return info
+}
+
+// report is tell with the output since it was last taken.
+func (t *task) report() TaskOutput {
+	out := TaskOutput{TaskInfo: t.tell()}
+	text, lost := t.take()
+	out.Output, out.MissingLines, out.MissingBytes = text, lost.Lines, lost.Bytes
+	return out
 }
 
 func (t *task) info() TaskInfo {
@@ -425,9 +459,7 @@ func (t *task) closeLogs() {
 
 // abandon frees what was made for a command that never began.
 func (t *task) abandon() {
-	if t.input != nil {
-		t.input.Close()
-	}
+	t.input.close()
 	for _, st := range t.streams {
 		st.r.Close()
 		st.log.close(false)

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,6 +107,35 @@ func TestTaskPrompt(t *testing.T) {
 	}
 	if out := outcome(t, s, info.ID); got != "name? " || out.Output != "bob\n" {
 		t.Errorf("%q, then %q", got, out.Output)
+	}
+}
+
+// The end of a task is told once, to whoever comes first.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	s, _ := newShell(t, Config{pace: faster})
+	end := func(info TaskInfo) TaskInfo {
+		over := make(chan struct{})
+		if s.WhenOver(info.ID, func() { close(over) }) {
+			<-over
+		}
+		return info
+	}
+	seen, a, b := end(launch(t, s, "true")), end(launch(t, s, "exit 3")), launch(t, s, "sleep 600")
+	outcome(t, s, seen.ID)
+	left := do(t, s, "sleep .2 & true")
+	if left.Left != nil {
+		end(*left.Left)
+	}
+	got := s.Ended()
+	if len(got) != 2 || got[0].ID != a.ID || got[0].State != Failed || got[0].Code != 3 || got[1].ID != left.Left.ID {
+		t.Errorf("%+v", got)
+	}
+	if _, _, err := s.Stop(t.Context(), b.ID); err != nil {
+		t.Error(err)
+	}
+	if got := s.Ended(); len(got) != 0 {
+		t.Errorf("told again: %+v", got)
 	}
 }
 
@@ -224,4 +254,48 @@ func TestTaskFlood(t *testing.T) {
 	if _, ended, err := s.Stop(t.Context(), info.ID); err != nil || !ended {
 		t.Error(ended, err)
 	}
+}
+
+// H081: the same for a minute: at most 32 MiB of logs, and what memory it takes.
+func TestTaskFloodForAMinute(t *testing.T) {
+	if os.Getenv("FERRULE_NIGHTLY") != "1" {
+		t.Skip("takes a minute; set FERRULE_NIGHTLY=1")
+	}
+	s, _ := newShell(t, Config{pace: faster})
+	info, err := s.Start(t.Context(), Command{Text: "yes", Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var most int64
+	for {
+		out, err := s.Output(t.Context(), info.ID, time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum int64
+		for _, f := range []string{info.StdoutFile, info.StderrFile} {
+			if fi, err := os.Stat(f); err == nil {
+				sum += fi.Size()
+			}
+		}
+		if most = max(most, sum); len(out.Output) > 48_100 {
+			t.Errorf("%d bytes in one answer", len(out.Output))
+		}
+		if out.State != Running {
+			t.Logf("%s, logs of at most %d bytes, memory %d KiB", out.State, most, memory())
+			break
+		}
+	}
+	if most > 32<<20 {
+		t.Errorf("logs of %d bytes", most)
+	}
+}
+
+// memory is what this process has in memory, in KiB; 0 if the system does not tell.
+func memory() (kib int) {
+	b, _ := os.ReadFile("/proc/self/status")
+	if _, rest, ok := strings.Cut(string(b), "VmRSS:"); ok {
+		fmt.Sscan(rest, &kib)
+	}
+	return kib
 }

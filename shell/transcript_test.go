@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"ferrule/shell/internal/clean"
 )
 
 func TestTranscript(t *testing.T) {
@@ -66,7 +68,7 @@ func FuzzTranscript(f *testing.F) {
 	f.Add("one\ntwo\nthree\nfour\n", 6, 3)
 	f.Add(strings.Repeat("日本\n", 20), 9, 5)
 	f.Fuzz(func(t *testing.T, s string, limit, n int) {
-		s = Clean(s)
+		s = clean.String(s)
 		limit, n = limit&255+2, n&31+1
 		tr := &transcript{max: limit}
 		for i := 0; i < len(s); i += n {

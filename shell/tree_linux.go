@@ -5,6 +5,7 @@ package shell
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -77,10 +78,26 @@ func descendants(root int) []proc {
 	return out
 }
 
-// slay kills what find returns until it finds nothing, or gives up after two seconds: then somebody hangs in the kernel.
-// It stops everybody before it kills anybody, so that nobody can start a successor between two looks.
-func slay(find func() []proc) {
-	for range 1000 {
+// childrenOf lists the children of a process, also dead ones that it has not waited for; none if the kernel keeps no such
+// lists.
+func childrenOf(pid int) (pids []int) {
+	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
+	for _, name := range lists {
+		b, _ := os.ReadFile(name)
+		for f := range bytes.FieldsSeq(b) {
+			if n, err := strconv.Atoi(string(f)); err == nil {
+				pids = append(pids, n)
+			}
+		}
+	}
+	return pids
+}
+
+// slay kills what find returns until it finds nothing, or gives up after so many looks: then somebody hangs in the
+// kernel, or is always somebody else. It stops everybody before it kills anybody, so that nobody can start a successor
+// between two looks.
+func slay(find func() []proc, looks int) {
+	for range looks {
 		ps := find()
 		if len(ps) == 0 {
 			return

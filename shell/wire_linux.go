@@ -16,13 +16,19 @@ import (
 
 // Kinds of frames.
 const (
-	orderRun    = 'R' // dir, number of arguments, arguments, environment; with the descriptors of the command
+	orderRun    = 'R' // dir, flags, number of arguments, arguments, environment; with the descriptors of the command
 	orderSignal = 'S' // number of a signal, for the whole tree
 
 	reportTaken   = 'T' // the order has arrived; nothing has been started before
 	reportStarted = 'P' // process id of the shell
 	reportError   = 'E' // why the shell could not be started
-	reportEnded   = 'X' // code, signal, dir ("": gone), and for each process that is left: id, name
+	reportEnded   = 'X' // code, signal, dir ("": gone; "?": not known), and for each process that is left: id, name
+)
+
+// Flags of orderRun.
+const (
+	flagTTY = "t" // the first descriptor is the terminal of the command's session
+	flagPen = "p" // the last two descriptors are a control group for the command, and what kills it
 )
 
 // maxFrame bounds what is believed: an order holds one environment and one command of at most 100 KiB.

@@ -1,4 +1,7 @@
-package shell
+// Package clean turns what a program wrote for a terminal into plain text. Begin with [New]; [String] does it at once.
+//
+// It knows no screen: a cursor that moves up or to a column moves nothing, its sequences only vanish.
+package clean
 
 import (
 	"bytes"
@@ -49,15 +52,15 @@ const (
 
 const escape = 0x1b
 
-// NewCleaner returns a Cleaner that hands cleaned text to emit, which must not keep the slice.
-func NewCleaner(emit func([]byte)) *Cleaner {
+// New returns a Cleaner that hands cleaned text to emit, which must not keep the slice.
+func New(emit func([]byte)) *Cleaner {
 	return &Cleaner{emit: emit, limit: maxLine}
 }
 
-// Clean returns s as a Cleaner would pass it on.
-func Clean(s string) string {
+// String returns s as a Cleaner would pass it on.
+func String(s string) string {
 	var b strings.Builder
-	c := NewCleaner(func(p []byte) { b.Write(p) })
+	c := New(func(p []byte) { b.Write(p) })
 	c.Write([]byte(s))
 	c.Close()
 	return b.String()
@@ -87,6 +90,9 @@ func (c *Cleaner) Flush() {
 		c.line = c.line[:0]
 	}
 }
+
+// Line returns the unfinished line as it stands now. It is valid until the next call.
+func (c *Cleaner) Line() []byte { return c.line }
 
 // Close hands on all that is left; a character that was never completed is shown as U+FFFD.
 func (c *Cleaner) Close() error {

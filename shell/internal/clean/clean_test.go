@@ -1,4 +1,4 @@
-package shell
+package clean
 
 import (
 	"strings"
@@ -45,8 +45,8 @@ var cleanCases = []struct{ name, in, want string }{
 func TestClean(t *testing.T) {
 	t.Parallel()
 	for _, c := range cleanCases {
-		if got := Clean(c.in); got != c.want {
-			t.Errorf("%s: Clean(%.80q) = %.80q, want %.80q", c.name, c.in, got, c.want)
+		if got := String(c.in); got != c.want {
+			t.Errorf("%s: String(%.80q) = %.80q, want %.80q", c.name, c.in, got, c.want)
 		}
 		for _, n := range []int{1, maxLine, len(c.in)} {
 			if got := piecewise(c.in, n, maxLine); got != c.want {
@@ -60,11 +60,11 @@ func TestClean(t *testing.T) {
 func TestCleanLongLine(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", maxLine)
-	if got := Clean(long + "\rx\n"); got != long[:maxLine]+"x\n" {
+	if got := String(long + "\rx\n"); got != long[:maxLine]+"x\n" {
 		t.Errorf("%d bytes, end %q", len(got), got[len(got)-10:])
 	}
 	held := 0
-	c := NewCleaner(func([]byte) {})
+	c := New(func([]byte) {})
 	for range 100 {
 		c.Write([]byte(strings.Repeat("x", 10_000) + "\x00"))
 		held = max(held, len(c.line), cap(c.line))
@@ -73,7 +73,7 @@ func TestCleanLongLine(t *testing.T) {
 		t.Errorf("%d bytes were held", held)
 	}
 	hidden := "\x1b]0;" + strings.Repeat("x", 2*maxSkip)
-	if got := len(Clean(hidden)); got < maxSkip-10 {
+	if got := len(String(hidden)); got < maxSkip-10 {
 		t.Errorf("an endless sequence hides all but %d bytes", got)
 	}
 }
@@ -82,7 +82,7 @@ func TestCleanLongLine(t *testing.T) {
 func TestCleanFlush(t *testing.T) {
 	t.Parallel()
 	var got string
-	c := NewCleaner(func(p []byte) { got += "[" + string(p) + "]" })
+	c := New(func(p []byte) { got += "[" + string(p) + "]" })
 	c.Write([]byte("name? \xe2\x80"))
 	c.Flush()
 	c.Write([]byte("\x94bob\r"))
@@ -97,7 +97,7 @@ func TestCleanFlush(t *testing.T) {
 // piecewise is Clean in pieces of n bytes, with lines of at most limit.
 func piecewise(s string, n, limit int) string {
 	var b strings.Builder
-	c := NewCleaner(func(p []byte) {
+	c := New(func(p []byte) {
 		if !utf8.Valid(p) {
 			b.WriteString("[torn]")
 		}
@@ -118,22 +118,22 @@ func FuzzClean(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, s string, n, limit int) {
-		got := Clean(s)
-		if again := Clean(got); again != got {
-			t.Errorf("Clean(%q) = %q, and again %q", s, got, again)
+		got := String(s)
+		if again := String(got); again != got {
+			t.Errorf("String(%q) = %q, and again %q", s, got, again)
 		}
 		if !utf8.ValidString(got) {
-			t.Errorf("Clean(%q) = %q, no UTF-8", s, got)
+			t.Errorf("String(%q) = %q, no UTF-8", s, got)
 		}
 		if len(got) > 4*len(s) {
 			t.Errorf("%d bytes became %d", len(s), len(got))
 		}
 		if strings.ContainsAny(got, "\r\b\x1b\x00\x7f") || strings.Count(got, "\n") != strings.Count(s, "\n") {
-			t.Errorf("Clean(%q) = %q", s, got)
+			t.Errorf("String(%q) = %q", s, got)
 		}
 		n, limit = n&31+1, limit&63+8
 		if cut := piecewise(s, n, maxLine); cut != got {
-			t.Errorf("Clean(%q) = %q, in pieces of %d %q", s, got, n, cut)
+			t.Errorf("String(%q) = %q, in pieces of %d %q", s, got, n, cut)
 		}
 		whole := piecewise(s, len(s)+1, limit)
 		if cut := piecewise(s, n, limit); cut != whole {
@@ -153,8 +153,7 @@ func BenchmarkClean(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			p := []byte(text)
-			out := &transcript{max: 48_000}
-			c := NewCleaner(func(p []byte) { out.write(0, p) })
+			c := New(func([]byte) {})
 			b.SetBytes(int64(len(p)))
 			for b.Loop() {
 				c.Write(p)

@@ -1,0 +1,3 @@
+package sandbox
+
+func mayChange(string) bool { return false }
