@@ -2,10 +2,7 @@ package mcpserver
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -19,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"ferrule/mcpserver/internal/seal"
 	"ferrule/mcpserver/internal/userform"
 	"ferrule/tools"
 )
@@ -28,16 +26,18 @@ import (
 // In the era with a handshake a question is a request of ours, and the tool
 // waits for the answer. Since 2026-07-28 a question is the result of the call.
 // The client makes the call again with the answer, and the tool starts from its
-// first line; what it asked before it finds answered. Between the two the server
-// keeps nothing: what was asked and answered so far travels with the question,
-// as the state that the client sends back. It is signed, and bound to the
-// session, the tool and the arguments, so an answer can never be used for
-// another call, and it expires.
+// first line; what it asked before it finds answered. What was asked and
+// answered so far travels with the question, as the state that the client sends
+// back. It is signed, and bound to the session, the tool and the arguments, so an
+// answer can never be used for another call, and it expires. Between the two the
+// server keeps only a number of the state, and takes it once: a yes to one call
+// is no yes to the next.
 
 const (
 	answerTime = 10 * time.Minute // how long a question of the second kind can be answered
 	sampleTime = 2 * time.Minute  // how long the client's model may take, if it is waited for
 	maxState   = 1 << 20          // bytes of the state that travels
+	maxOpen    = 1000             // states on their way at once; of more, the oldest is no longer taken
 	maxSample  = 8192             // tokens of a text that the client's model writes
 )
 
@@ -59,9 +59,20 @@ func abilities(ctx context.Context) mcp.ClientCapabilities {
 
 // canAsk reports whether the client of a request shows forms to its user. One
 // that names no kind means forms; one that names only addresses does not.
-func canAsk(ctx context.Context) bool {
-	e := abilities(ctx).Elicitation
-	return e != nil && (e.Form != nil || e.URL == nil)
+func canAsk(ctx context.Context) bool { return hasForms(abilities(ctx)) }
+
+func hasForms(c mcp.ClientCapabilities) bool {
+	return c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
+}
+
+// mayAsk is canAsk for a request that the library has not seen yet. waits tells
+// whether the client can be sent something before the answer.
+func mayAsk(m *message, c *client, waits bool) bool {
+	if mcp.IsModernProtocol(m.version()) {
+		var said mcp.ClientCapabilities
+		return json.Unmarshal(m.peek().Meta[mcp.MetaKeyClientCapabilities], &said) == nil && hasForms(said)
+	}
+	return waits && hasForms(c.GetClientCapabilities())
 }
 
 func (h *host) CanAsk() bool { return canAsk(h.ctx) }
@@ -160,27 +171,10 @@ func digest(kind string, v any) string {
 	return kind + "-" + hex.EncodeToString(sum[:8])
 }
 
-// A signer signs what travels with questions, with a key that nobody else has.
-type signer [32]byte
-
-func newSigner() *signer {
-	k := new(signer)
-	rand.Read(k[:])
-	return k
-}
-
-func (k *signer) mac(payload []byte, call string) []byte {
-	m := hmac.New(sha256.New, k[:])
-	m.Write([]byte(call))
-	m.Write([]byte{0})
-	m.Write(payload)
-	return m.Sum(nil)
-}
-
 // A talk is what one call asks and was answered in the era without a handshake.
 // It may be used concurrently.
 type talk struct {
-	key  *signer
+	key  *seal.Sealer
 	call string // which call this is: session, tool and arguments
 
 	mu      sync.Mutex // guards the fields below
@@ -190,16 +184,15 @@ type talk struct {
 
 // travelling is the state between two rounds of a call.
 type travelling struct {
-	Until   int64                      `json:"until"` // in seconds since 1970
-	Open    []string                   `json:"open"`  // questions on their way
+	Open    []string                   `json:"open"` // questions on their way
 	Answers map[string]json.RawMessage `json:"answers,omitempty"`
 }
 
-var errForeign = errors.New("the answer belongs to another question, or to none, or comes too late: make the call again without it")
+var errForeign = errors.New("the answer belongs to another question, or to none, was used before or comes too late: make the call again without it")
 
 // newTalk goes on where the rounds before have ended. The error is for the
 // model.
-func newTalk(key *signer, session string, p mcp.CallToolParams) (*talk, error) {
+func newTalk(key *seal.Sealer, session string, p mcp.CallToolParams) (*talk, error) {
 	var args any
 	d := json.NewDecoder(strings.NewReader(string(p.RawArguments)))
 	d.UseNumber()
@@ -260,27 +253,17 @@ func (t *talk) result() *mcp.CallToolResult {
 }
 
 func (t *talk) seal() (string, error) {
-	payload, err := json.Marshal(travelling{
-		Until: time.Now().Add(answerTime).Unix(), Open: slices.Sorted(maps.Keys(t.open)), Answers: t.answers,
-	})
+	payload, err := json.Marshal(travelling{Open: slices.Sorted(maps.Keys(t.open)), Answers: t.answers})
 	if err != nil {
 		return "", err
 	}
 	if len(payload) > maxState {
 		return "", errors.New("the answers so far are too long to ask for another one; ask for less at once")
 	}
-	b64 := base64.RawURLEncoding
-	return b64.EncodeToString(payload) + "." + b64.EncodeToString(t.key.mac(payload, t.call)), nil
+	return t.key.Close(payload, t.call), nil
 }
 
 func (t *talk) unseal(s string) (st travelling, ok bool) {
-	first, second, _ := strings.Cut(s, ".")
-	b64 := base64.RawURLEncoding.Strict()
-	payload, err := b64.DecodeString(first)
-	mac, err2 := b64.DecodeString(second)
-	if err != nil || err2 != nil || len(payload) > maxState || !hmac.Equal(mac, t.key.mac(payload, t.call)) {
-		return st, false
-	}
-	err = json.Unmarshal(payload, &st)
-	return st, err == nil && time.Now().Unix() < st.Until
+	payload, ok := t.key.Open(s, t.call)
+	return st, ok && json.Unmarshal(payload, &st) == nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"ferrule/mcpserver/internal/seal"
 	"ferrule/mcpserver/mcpclient"
 	"ferrule/tools"
 )
@@ -279,13 +280,24 @@ func TestAskNobody(t *testing.T) {
 			if _, err := c.request("tools/call", map[string]any{"name": "AskUserQuestion", "arguments": map[string]any{}}); err == nil || !strings.Contains(err.Error(), "-32602") {
 				t.Errorf("%s %s: %v", era, caps, err)
 			}
+			for _, name := range []string{"AskUserQuestion", "Raed"} {
+				_, err := c.request("tools/call", map[string]any{"name": name, "arguments": map[string]any{}})
+				_, listed, _ := strings.Cut(fmt.Sprint(err), "the tools are")
+				if !strings.Contains(listed, " Read,") || strings.Contains(listed, "AskUserQuestion") {
+					t.Errorf("%s %s: %s: %v", era, caps, name, err)
+				}
+			}
 			if len(c.asked) > 0 {
 				t.Errorf("%s %s: asked %q", era, caps, c.asked)
 			}
 		}
 		for _, caps := range []string{asks, `{"elicitation": {"form": {}}}`, `{"elicitation": {"form": {}, "url": {}}}`} {
-			if c := connect(t, era, caps, nil); !c.lists("AskUserQuestion") {
+			c := connect(t, era, caps, nil)
+			if !c.lists("AskUserQuestion") {
 				t.Errorf("%s %s: the tool is hidden", era, caps)
+			}
+			if _, err := c.request("tools/call", map[string]any{"name": "Raed"}); !strings.Contains(fmt.Sprint(err), "AskUserQuestion") {
+				t.Errorf("%s %s: %v", era, caps, err)
 			}
 		}
 	}
@@ -414,11 +426,39 @@ func TestAskForeign(t *testing.T) {
 		}
 	}
 	// What was not asked is not answered, and without an answer it is asked again.
-	if r := c.round("probe", args, second.RequestState, map[string]any{"ask-0000": filled("accept")}); r.ResultType != "input_required" {
+	third := c.round("probe", args, second.RequestState, map[string]any{"ask-0000": filled("accept")})
+	if third.ResultType != "input_required" {
+		t.Errorf("%+v", third)
+	}
+	if r := c.round("probe", args, third.RequestState, nil); r.ResultType != "input_required" {
 		t.Errorf("%+v", r)
 	}
-	if r := c.round("probe", args, o.RequestState, nil); r.InputRequests[name].Method == "" {
-		t.Errorf("%+v", r)
+}
+
+// What was answered once is good for one call: the same answer cannot be sent
+// again, neither later nor at the same moment.
+func TestAskOnce(t *testing.T) {
+	c := connect(t, "2026-07-28", asks, nil)
+	const args = `{"ask": "uu"}`
+	answer := func(o outcome) map[string]any {
+		m := make(map[string]any)
+		for name := range o.InputRequests {
+			m[name] = filled("accept", map[string]any{"x": "yes"})
+		}
+		return m
+	}
+	first := c.round("probe", args, "", nil)
+	second := c.round("probe", args, first.RequestState, answer(first))
+	if done := c.round("probe", args, second.RequestState, answer(second)); done.IsError || done.text() != "2 [yes]; 2 [yes]" {
+		t.Fatalf("%+v", done)
+	}
+	for _, o := range []outcome{first, second} {
+		if r := c.round("probe", args, o.RequestState, answer(o)); !r.IsError || r.text() != errForeign.Error() {
+			t.Errorf("a second time: %+v", r)
+		}
+		if r := c.round("probe", args, o.RequestState, nil); !r.IsError {
+			t.Errorf("a second time, without the answer: %+v", r)
+		}
 	}
 }
 
@@ -426,7 +466,7 @@ func TestAskForeign(t *testing.T) {
 // limit.
 func TestAskExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		key := newSigner()
+		key := seal.New(answerTime, maxOpen)
 		p := mcp.CallToolParams{Name: "x", RawArguments: json.RawMessage(`{}`)}
 		first, err := newTalk(key, "s", p)
 		if err != nil {
@@ -435,15 +475,17 @@ func TestAskExpires(t *testing.T) {
 		if _, err := first.ask("q", mcp.InputRequest{}); !errors.Is(err, tools.ErrPending) {
 			t.Fatal(err)
 		}
+		late := first.result().RequestState
 		p.RequestState = first.result().RequestState
 		time.Sleep(answerTime - time.Second)
-		if _, err := newTalk(key, "s", p); err != nil {
-			t.Error(err)
-		}
 		if _, err := newTalk(key, "another session", p); !errors.Is(err, errForeign) {
 			t.Error(err)
 		}
+		if _, err := newTalk(key, "s", p); err != nil {
+			t.Error(err)
+		}
 		time.Sleep(time.Second)
+		p.RequestState = late
 		if _, err := newTalk(key, "s", p); !errors.Is(err, errForeign) {
 			t.Error(err)
 		}

@@ -20,7 +20,9 @@ const (
 )
 
 var excused = map[string]string{
-	"tools.grepInput": "one field for each parameter, which are the reference's",
+	"tools.package":        "one flat package with a file for each tool: it grows by tools, and what can be told without the word goes down",
+	"tools.exported names": "likewise: a name for each tool",
+	"tools.grepInput":      "one field for each parameter, which are the reference's",
 }
 
 // TestBudget holds the sizes of functions, files, packages and structs, and

@@ -54,9 +54,10 @@ type HTTPConfig struct {
 
 const (
 	maxSessions = 256
-	maxCalls    = 64               // at once, of one principal
-	bodyLimit   = time.Minute      // for a request to arrive
-	keepEvery   = 10 * time.Second // how often idle sessions and revoked tokens are looked for
+	maxCalls    = 64                     // at once, of one principal
+	bodyLimit   = time.Minute            // for a request to arrive
+	keepEvery   = 10 * time.Second       // how often idle sessions are looked for
+	lookEvery   = 500 * time.Millisecond // how often the time of the file of tokens is looked at
 )
 
 // ServeHTTP serves the clients that come to l until ctx is done. Then no new
@@ -258,32 +259,43 @@ func (t *site) forget(n *tenant) {
 
 // keep ends, again and again, what should no longer be there.
 func (t *site) keep(ctx context.Context) {
-	every := time.NewTicker(keepEvery)
+	every, look := time.NewTicker(keepEvery), time.NewTicker(lookEvery)
 	defer every.Stop()
+	defer look.Stop()
+	if t.cfg.NoAuth {
+		look.Stop()
+	}
+	version := uint64(0)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-every.C:
 			t.sessions.sweep(now)
-			t.evict()
+		case <-look.C:
+			if v := t.cfg.Tokens.Version(); v != version {
+				version = v
+				t.evict()
+			}
 		}
 	}
 }
 
-// evict ends the sessions of principals whose token has been revoked.
+var errRevoked = errors.New("the call was ended because its token has been revoked")
+
+// evict ends the sessions of principals whose token has been revoked. Others go
+// on meanwhile.
 func (t *site) evict() {
-	if t.cfg.NoAuth {
-		return
-	}
-	for _, st := range t.sessions.all() {
-		if !t.cfg.Tokens.Valid(st.owner) {
-			t.sessions.endOf(st.owner)
+	var wg sync.WaitGroup
+	for _, owner := range t.sessions.owners() {
+		if !t.cfg.Tokens.Valid(owner) {
+			wg.Go(func() { t.sessions.endOf(owner, errRevoked) })
 		}
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	maps.DeleteFunc(t.tenants, func(owner string, _ *tenant) bool { return !t.cfg.Tokens.Valid(owner) })
+	t.mu.Unlock()
+	wg.Wait()
 }
 
 // end lets the requests at work come to their end, or ends them.

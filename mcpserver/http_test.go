@@ -553,6 +553,40 @@ func TestHTTPPrincipals(t *testing.T) {
 	}
 }
 
+// What runs with a token ends soon after it was revoked, and is told why, in
+// either era.
+func TestHTTPRevokeRunning(t *testing.T) {
+	w := serveWeb(t, nil)
+	for _, era := range []string{"2025-06-18", "2026-07-28"} {
+		token, err := auth.Add(w.state, auth.Principal{Name: "ann"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		started := "started-" + era
+		args := fmt.Sprintf(`{"command":"echo > %s; exec sleep 300"}`, started)
+		c, body := w.caller(token).modern("tools/call", "Bash"), modernCall(2, "Bash", args, "")
+		if era != "2026-07-28" {
+			c, body = w.begin(token, era), callLine(2, "Bash", args)
+		}
+		var began time.Time
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			w.appears(started)
+			began = time.Now()
+			if err := auth.Revoke(w.state, "ann"); err != nil {
+				t.Error(err)
+			}
+		})
+		text, bad := c.answer(body).text(t)
+		ended := time.Now()
+		wg.Wait()
+		took := ended.Sub(began)
+		if !bad || !strings.Contains(text, "token has been revoked") || took > 5*time.Second { // half a second, and what a busy machine adds
+			t.Errorf("%s: after %v: %q", era, took, text)
+		}
+	}
+}
+
 // A revoked token is refused at once, by a server that is running.
 func TestHTTPRevoke(t *testing.T) {
 	w := serveWeb(t, nil)

@@ -14,12 +14,13 @@ func TestImports(t *testing.T) {
 	const mod, internal = "ferrule/", "tools/internal/"
 	allow := map[string][]string{
 		"cmd/ferrule":         {"cmd/ferrule/internal/clients", "cmd/internal/settings", "mcpserver", "mcpserver/auth", "mcpserver/mcpclient", "memory", "prompts", "shell", "tools", "tools/permit"},
-		"mcpserver":           {"mcpserver/mcpclient", "mcpserver/internal/clientdir", "mcpserver/internal/project", "mcpserver/internal/userform", "mcpserver/auth", "tools", "prompts", "shell"},
+		"mcpserver":           {"mcpserver/mcpclient", "mcpserver/internal/clientdir", "mcpserver/internal/project", "mcpserver/internal/seal", "mcpserver/internal/userform", "mcpserver/auth", "tools", "prompts", "shell"},
 		"mcpserver/auth":      nil,
 		"mcpserver/mcpclient": nil,
 
 		"mcpserver/internal/clientdir": nil,
 		"mcpserver/internal/project":   {"prompts", "shell"},
+		"mcpserver/internal/seal":      nil,
 		"mcpserver/internal/userform":  {"tools"},
 
 		"tools":                 {"tools/permit", "memory", "shell", internal + "archive", internal + "atomicfile", internal + "fetch", internal + "history", internal + "notebook", internal + "page", internal + "pdf", internal + "picture", internal + "roots", internal + "schema", internal + "search", internal + "text", internal + "walk"},

@@ -140,3 +140,23 @@ func send(ctx context.Context, w *wire, v any) {
 	}
 	w.write(v)
 }
+
+// announce tells the client of the request in ctx when the background command ends that a result tells of, if it does,
+// in a message of the level info. A client without a session has subscriptions for that.
+func announce(ctx context.Context, ts *tools.Session, meta map[string]any) {
+	task, _ := meta["task"].(map[string]any)
+	id, _ := task["id"].(string)
+	c := clientOf(ctx)
+	if c == nil || id == "" || server.IsModernRequest(ctx) {
+		return
+	}
+	ts.OnTaskEnd(id, func(words string) {
+		if mcp.LoggingLevelInfo.ShouldSendTo(c.GetLogLevel()) {
+			pass(c.notes, mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+				Method: "notifications/message",
+				Params: mcp.NotificationParams{AdditionalFields: map[string]any{
+					"level": mcp.LoggingLevelInfo, "logger": "ferrule", "data": oneLine(words)}},
+			}})
+		}
+	})
+}

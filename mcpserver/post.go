@@ -180,7 +180,7 @@ func (t *site) resume(r *http.Request, n *tenant) (*state, error) {
 // call has a request answered that is known by key in its session. The status of
 // the answer is asked for before it goes out.
 func (t *site) call(ctx context.Context, n *tenant, c *client, key string, m *message, out *stream, status func(mcp.JSONRPCMessage) int) error {
-	if bad := n.srv.refuse(m); bad != nil {
+	if bad := n.srv.refuse(m, func() bool { return mayAsk(m, c, out.events) }); bad != nil {
 		answer := bad.to(m.ID)
 		out.finish(status(answer), answer)
 		return nil
@@ -220,8 +220,27 @@ func (t *site) call(ctx context.Context, n *tenant, c *client, key string, m *me
 		out.finish(http.StatusAccepted, nil)
 		return nil
 	}
+	if told := ended(ctx, answer); told != nil {
+		answer = told
+	}
 	out.finish(status(answer), answer)
 	return nil
+}
+
+// ended is the answer to a call that has failed because its session was ended, or
+// nil: what the tool has made of that says nothing.
+func ended(ctx context.Context, answer mcp.JSONRPCMessage) mcp.JSONRPCMessage {
+	cause := context.Cause(ctx)
+	if cause != errRevoked && cause != errSessionEnded {
+		return nil
+	}
+	r, _ := answer.(mcp.JSONRPCResponse)
+	res, _ := r.Result.(*mcp.CallToolResult)
+	if res == nil || !res.IsError {
+		return nil
+	}
+	res.Content = mcp.NewToolResultError(cause.Error()).Content
+	return r
 }
 
 // isModern reports whether a message belongs to the era without a handshake:

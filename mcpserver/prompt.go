@@ -279,7 +279,7 @@ func (env promptEnv) facts(ctx context.Context, p prompts.Profile, args map[stri
 	f := prompts.Facts{
 		Platform:  cmp.Or(env.goos, runtime.GOOS),
 		Shell:     cmp.Or(args["shell"], env.shell),
-		OSVersion: osVersion(),
+		OSVersion: project.OSVersion(),
 		Model:     args["model"],
 		Custom:    args["custom_instructions"],
 		Tools:     env.tools,

@@ -292,7 +292,7 @@ func TestServerInstructions(t *testing.T) {
 
 func TestOSVersion(t *testing.T) {
 	t.Parallel()
-	if v := osVersion(); strings.ContainsAny(v, "\x00\n") {
+	if v := project.OSVersion(); strings.ContainsAny(v, "\x00\n") {
 		t.Errorf("got %q", v)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"ferrule/mcpserver/internal/seal"
 	"ferrule/mcpserver/mcpclient"
 	"ferrule/prompts"
 	"ferrule/tools"
@@ -59,7 +60,7 @@ type Server struct {
 	calls       map[string]server.ToolHandlerFunc // what answers them, by name
 	sessions    *sessions
 	connections atomic.Uint64 // served so far
-	key         *signer
+	key         *seal.Sealer
 	progress    time.Duration          // between two reports of a call
 	announced   atomic.Pointer[string] // the prompts as clients have been told of them last
 }
@@ -88,7 +89,7 @@ func newServer(cfg Config, among *sessions) (*Server, error) {
 	if cfg.Drain == 0 {
 		cfg.Drain = 10 * time.Second
 	}
-	s := &Server{cfg: cfg, calls: make(map[string]server.ToolHandlerFunc), sessions: among, key: newSigner(), progress: progressTime}
+	s := &Server{cfg: cfg, calls: make(map[string]server.ToolHandlerFunc), sessions: among, key: seal.New(answerTime, maxOpen), progress: progressTime}
 	for _, t := range chosen {
 		s.names = append(s.names, t.Name)
 	}
@@ -98,7 +99,7 @@ func newServer(cfg Config, among *sessions) (*Server, error) {
 		server.WithPromptCapabilities(true),
 		server.WithPromptFilter(s.listPrompts),
 		server.WithToolHandlerMiddleware(s.nested),
-		server.WithInstructions(serverInstructions(s.names)+folders(cfg)),
+		server.WithInstructions(serverInstructions(s.names)+s.limits()+folders(cfg)),
 		server.WithLogging(),
 		server.WithToolFilter(usable),
 		server.WithResourceCapabilities(true, false),
@@ -131,6 +132,15 @@ func (s *Server) Connect(ctx context.Context) (*mcpclient.Conn, error) {
 	return c, c.Initialize(ctx, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
 }
 
+// limits says what holds the commands of Bash back.
+func (s *Server) limits() string {
+	line, err := s.cfg.Workspace.Sandbox.Check()
+	if err != nil || !slices.Contains(s.names, tools.Bash.Name) {
+		return ""
+	}
+	return "\n\nIn Bash " + line + "."
+}
+
 // folders names the folders of a workspace that has more than one: the tools'
 // texts speak of the first only. What the client may replace is not named.
 func folders(cfg Config) string {
@@ -156,8 +166,9 @@ var errNoClient = errors.New("the request belongs to no client")
 
 // refuse returns the protocol's error for a request that cannot be
 // dispatched, or nil. The library would answer some of these with another
-// code, or with a dump of the message.
-func (s *Server) refuse(m *message) *refusal {
+// code, or with a dump of the message. asks tells whether the client can ask its
+// user.
+func (s *Server) refuse(m *message, asks func() bool) *refusal {
 	if len(m.Params) > 0 && m.Params[0] != '{' && string(m.Params) != "null" {
 		return &refusal{mcp.INVALID_PARAMS, "params must be an object"}
 	}
@@ -165,13 +176,25 @@ func (s *Server) refuse(m *message) *refusal {
 		return nil
 	}
 	name, err := m.toolName()
-	switch {
-	case err != nil:
+	if err != nil {
 		return &refusal{mcp.INVALID_PARAMS, "params must hold the name of a tool"}
-	case !slices.Contains(s.names, name):
-		return &refusal{mcp.INVALID_PARAMS, fmt.Sprintf("there is no tool %q; the tools are %s", name, strings.Join(s.names, ", "))}
 	}
-	return nil
+	names := s.names
+	if known := slices.Contains(names, name); known && name != tools.AskUserQuestion.Name {
+		return nil
+	}
+	if !asks() {
+		names = withoutAsking(names)
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
+	return &refusal{mcp.INVALID_PARAMS, fmt.Sprintf("there is no tool %q; the tools are %s", name, strings.Join(names, ", "))}
+}
+
+// withoutAsking leaves out the tool that only a client with a user can use.
+func withoutAsking(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == tools.AskUserQuestion.Name })
 }
 
 // dispatch hands a request to the library. The id of the answer is written as

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -239,11 +240,23 @@ func (r *sessions) sweep(now time.Time) {
 	wg.Wait()
 }
 
-// endOf ends the sessions of an owner.
-func (r *sessions) endOf(owner string) {
+// owners returns whose sessions are open now.
+func (r *sessions) owners() (list []string) {
+	for _, st := range r.all() {
+		if !slices.Contains(list, st.owner) {
+			list = append(list, st.owner)
+		}
+	}
+	return list
+}
+
+// endOf ends the sessions of an owner. What is at work in them is told the
+// cause.
+func (r *sessions) endOf(owner string, cause error) {
 	var wg sync.WaitGroup
 	for _, st := range r.all() {
 		if st.owner == owner {
+			st.requests.cancelWhere(cause, func(string) bool { return true })
 			wg.Go(func() { r.end(st) })
 		}
 	}

@@ -85,7 +85,7 @@ func TestSessionsCap(t *testing.T) {
 	r.end(a)
 	r.end(a)
 	addSession(t, r, "p", "c")
-	r.endOf("o")
+	r.endOf("o", errRevoked)
 	if left := r.all(); len(left) != 2 || left[0].owner != "p" || left[1].owner != "p" {
 		t.Errorf("%d are left", len(left))
 	}

@@ -141,7 +141,7 @@ func (l *loop) handle(ctx context.Context, data []byte, reply func(any)) {
 	case len(m.ID) == 0: // a notification: never answered
 		l.srv.mcp.HandleMessage(ctx, m.raw)
 	default:
-		if bad := l.srv.refuse(m); bad != nil {
+		if bad := l.srv.refuse(m, func() bool { return mayAsk(m, l.client, true) }); bad != nil {
 			reply(bad.to(m.ID))
 		} else if quick(m.Method) {
 			reply(l.srv.dispatch(ctx, m))

@@ -54,6 +54,7 @@ func (s *Server) handler(t *tools.Tool) server.ToolHandlerFunc {
 		out := resultOf(res)
 		if t == tools.Bash {
 			out.Content = append(out.Content, taskLinks(res.Meta)...)
+			announce(ctx, ts, res.Meta)
 		}
 		return out
 	})

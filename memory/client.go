@@ -61,6 +61,15 @@ func (c *Client) Close() error {
 	return c.back.Close()
 }
 
+// Note returns what is to be told of the store and no answer has told yet, such
+// as that the file was damaged; "" if there is nothing.
+func (c *Client) Note() string {
+	if s, local := c.back.(*store); local {
+		return s.takeNote()
+	}
+	return ""
+}
+
 // Remote reports whether memories are kept by a server.
 func (c *Client) Remote() bool { return c.settings.Backend == memexBackend }
 

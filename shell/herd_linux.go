@@ -94,7 +94,7 @@ func (h *herd) spawn() (*tree, error) {
 	cmd.Env = []string{"GOMAXPROCS=2"} // and nothing else: the helper has no secrets to show
 	cmd.Dir = "/"
 	cmd.ExtraFiles = []*os.File{theirs}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGCONT} // one that a command has stopped goes on to end its tree
 	if err := cmd.Start(); err != nil {
 		ours.Close()
 		return nil, fmt.Errorf("no command can be started: %v", err)

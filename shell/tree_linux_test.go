@@ -234,6 +234,23 @@ func TestTreeServerKilled(t *testing.T) {
 	t.Logf("all gone after %v", time.Since(start))
 }
 
+// Nor does it help to stop the helper first.
+func TestTreeServerKilledShepherdStopped(t *testing.T) {
+	t.Parallel()
+	need(t, "setsid", "nohup")
+	tag, dir := tag(), t.TempDir()
+	cmd, out := startServer(t, dir, "start until test -e "+dir+"/go; do sleep .01; done; kill -STOP $PPID; "+family(tag))
+	if line, err := out.ReadString('\n'); line != "started\n" {
+		t.Fatal(line, err)
+	}
+	if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	awaitFamily(t, tag, children)
+	cmd.Process.Kill()
+	awaitFamily(t, tag, 0)
+}
+
 // A command that kills or stops its helper does not escape.
 func TestTreeShepherdKilled(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,9 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +17,8 @@ type bashInput struct {
 	Description string `json:"description,omitempty"`
 	Background  bool   `json:"run_in_background,omitempty" schema:"default=false"`
 	Stdin       string `json:"stdin,omitempty" schema:"nul"`
+	StdinOpen   bool   `json:"stdin_open,omitempty" schema:"default=false"`
+	TTY         bool   `json:"tty,omitempty" schema:"default=false"`
 }
 
 // Bash runs a command.
@@ -33,6 +37,12 @@ func bash(ctx context.Context, r *request, in bashInput) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	switch {
+	case (in.TTY || in.StdinOpen) && !in.Background:
+		return Result{}, errors.New("tty and stdin_open need run_in_background, because TaskInput types into a background command")
+	case in.TTY && (in.Stdin != "" || in.StdinOpen):
+		return Result{}, errors.New("with tty the terminal is standard input; leave out stdin and stdin_open, and type with TaskInput")
+	}
 	text, err := r.toRun(ctx, in.Command)
 	if err != nil {
 		return Result{}, err
@@ -40,18 +50,16 @@ func bash(ctx context.Context, r *request, in bashInput) (Result, error) {
 	c := shell.Command{
 		Text: text, Description: in.Description,
 		Timeout: time.Duration(in.Timeout) * time.Millisecond,
-		Stdin:   in.Stdin, HasStdin: in.Stdin != "",
+		Stdin:   in.Stdin, HasStdin: in.Stdin != "", OpenStdin: in.StdinOpen, TTY: in.TTY,
 		Progress: func(d time.Duration, last string) { r.host.Progress(d.Seconds(), last) },
 	}
+	r.guardFiles()
 	if in.Background {
 		t, err := sh.Start(ctx, c)
 		if err != nil {
 			return Result{}, err
 		}
-		return Result{
-			Text: fmt.Sprintf("started task %s\nstdout_file: %s\nstderr_file: %s\nTaskOutput shows what it prints, TaskStop ends it.", t.ID, t.StdoutFile, t.StderrFile),
-			Meta: map[string]any{"task": taskMeta(t)},
-		}, nil
+		return Result{Text: withNotes(started(t, in.TTY || in.StdinOpen), endedNotes(sh)), Meta: map[string]any{"task": taskMeta(t)}}, nil
 	}
 	switch {
 	case in.Timeout == 0:
@@ -64,7 +72,37 @@ func bash(ctx context.Context, r *request, in bashInput) (Result, error) {
 		return Result{}, err
 	}
 	r.standsIn(res.Dir)
-	return r.commandResult(in.Command, c.Timeout, res), nil
+	out := r.commandResult(in.Command, c.Timeout, res)
+	out.Text = withNotes(out.Text, slices.Concat(r.sandboxNote(sh, res), r.guardNotes(), endedNotes(sh)))
+	return out, nil
+}
+
+// started says where a background command can be found.
+func started(t shell.TaskInfo, typed bool) string {
+	text := fmt.Sprintf("started task %s\nstdout_file: %s", t.ID, t.StdoutFile)
+	if t.StderrFile == "" {
+		text += " (with stderr in it)\n"
+	} else {
+		text += "\nstderr_file: " + t.StderrFile + "\n"
+	}
+	if typed {
+		return text + "TaskInput types into it, TaskOutput shows what it prints, TaskStop ends it."
+	}
+	return text + "TaskOutput shows what it prints, TaskStop ends it."
+}
+
+// maxEndedNotes bounds how many ended tasks one result names.
+const maxEndedNotes = 5
+
+// endedNotes tells, in the result of whatever tool comes next, which background commands have ended meanwhile.
+func endedNotes(sh *shell.Shell) (notes []string) {
+	for i, t := range sh.Ended() {
+		if i == maxEndedNotes {
+			return append(notes, "(more background commands have ended)")
+		}
+		notes = append(notes, fmt.Sprintf("(task %s has %s; TaskOutput shows its output)", t.ID, taskState(t)))
+	}
+	return notes
 }
 
 // commandResult words how a command ended: the exit code first if it tells of

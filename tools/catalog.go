@@ -9,7 +9,7 @@ import (
 // All returns the tools in the order in which they are published. The order is
 // part of the prompt: changing it invalidates providers' caches.
 func All() []*Tool {
-	return []*Tool{Read, Edit, MultiEdit, Write, ListDir, Undo, Glob, Grep, Bash, TaskOutput, TaskStop, MemorySearch, MemoryIngest, AskUserQuestion}
+	return []*Tool{Read, Edit, MultiEdit, Write, NotebookEdit, ListDir, Undo, Glob, Grep, Bash, TaskOutput, TaskInput, TaskStop, MemorySearch, MemoryIngest, GitStatus, GitDiff, GitLog, GitShow, GitCommit, AskUserQuestion}
 }
 
 // defaultSets are served without being asked for.

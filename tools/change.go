@@ -93,6 +93,9 @@ func (r *request) gone(p roots.Place) error {
 
 // decode returns the text of content that is to be edited.
 func decode(old *atomicfile.Content, name string) (*text.File, error) {
+	if err := noDocument(old.Data, name); err != nil {
+		return nil, err
+	}
 	f := text.Decode(old.Data, "")
 	if f.Binary() {
 		return nil, fmt.Errorf("%s is not text: binary content of %s; change it with Bash", name, size(int64(len(old.Data))))

@@ -119,15 +119,17 @@ func TestSelect(t *testing.T) {
 		s    Selection
 		want string
 	}{
-		{Selection{}, "Read Edit Write Glob Grep Bash TaskOutput TaskStop memory_search memory_ingest AskUserQuestion"},
-		{Selection{Toolsets: "+extra"}, "Read Edit MultiEdit Write ListDir Undo Glob Grep Bash TaskOutput TaskStop memory_search memory_ingest AskUserQuestion"},
-		{Selection{NoMemory: true}, "Read Edit Write Glob Grep Bash TaskOutput TaskStop AskUserQuestion"},
-		{Selection{Toolsets: "files,search"}, "Read Edit Write Glob Grep"},
+		{Selection{}, "Read Edit Write NotebookEdit Glob Grep Bash TaskOutput TaskInput TaskStop memory_search memory_ingest AskUserQuestion"},
+		{Selection{Toolsets: "+extra"}, "Read Edit MultiEdit Write NotebookEdit ListDir Undo Glob Grep Bash TaskOutput TaskInput TaskStop memory_search memory_ingest AskUserQuestion"},
+		{Selection{NoMemory: true}, "Read Edit Write NotebookEdit Glob Grep Bash TaskOutput TaskInput TaskStop AskUserQuestion"},
+		{Selection{Toolsets: "git"}, "git_status git_diff git_log git_show git_commit"},
+		{Selection{Toolsets: "git", ReadOnly: true}, "git_status git_diff git_log git_show"},
+		{Selection{Toolsets: "files,search"}, "Read Edit Write NotebookEdit Glob Grep"},
 		{Selection{Toolsets: "search", ReadOnly: true}, "Glob Grep"},
 		{Selection{ReadOnly: true}, "Read Glob Grep TaskOutput memory_search AskUserQuestion"},
 		{Selection{Tools: "Grep, Read"}, "Read Grep"},
-		{Selection{Tools: "Read,Grpe"}, `unknown tool "Grpe"; there are Read, Edit, MultiEdit, Write, ListDir, Undo, Glob, Grep, Bash, TaskOutput, TaskStop, memory_search, memory_ingest, AskUserQuestion`},
-		{Selection{Toolsets: "+extras"}, `unknown toolset "extras"; there are files, extra, search, shell, memory, ask`},
+		{Selection{Tools: "Read,Grpe"}, `unknown tool "Grpe"; there are Read, Edit, MultiEdit, Write, NotebookEdit, ListDir, Undo, Glob, Grep, Bash, TaskOutput, TaskInput, TaskStop, memory_search, memory_ingest, git_status, git_diff, git_log, git_show, git_commit, AskUserQuestion`},
+		{Selection{Toolsets: "+extras"}, `unknown toolset "extras"; there are files, extra, search, shell, memory, git, ask`},
 		{Selection{Tools: "Write", ReadOnly: true}, "the selection leaves no tool to serve"},
 	} {
 		got, err := Select(test.s)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"ferrule/tools/internal/atomicfile"
@@ -51,6 +52,9 @@ func (r *request) edit(ctx context.Context, tool, path string, edits []text.Edit
 		}
 		f, err := decode(old, name)
 		if err != nil {
+			return version{}, err
+		}
+		if err := noNotebook(old.Data, name, filepath.Ext(p.Path)); err != nil {
 			return version{}, err
 		}
 		if err := r.seen.check(p.Path, name, old.Stamp, false); err != nil {

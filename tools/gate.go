@@ -126,7 +126,7 @@ func (s *Session) mayShow(p roots.Place) error {
 		return told
 	}
 	if d.Verdict != permit.Allow {
-		return errors.New("a rule keeps it from being read")
+		return errors.New(d.Refusal)
 	}
 	return nil
 }
@@ -216,8 +216,8 @@ func (r *request) reachOutside(ctx context.Context, o *roots.OutsideError, kind 
 	if d := policy.Decide(a); d.Verdict == permit.Ask && !r.host.CanAsk() && !r.gate.grants.Has(d.Key) {
 		entry := permit.EntryOf(r.id, a, d)
 		entry.Decision = nobodyToAsk
-		r.cfg.Audit.Add(entry)        // if that fails it is refused all the same
-		return roots.Place{}, refusal // it tells more than the policy knows: the link, and the flag
+		r.cfg.Audit.Add(entry)                                                                    // if that fails it is refused all the same
+		return roots.Place{}, fmt.Errorf("%v; the rule %s would allow it, too", refusal, d.Offer) // it tells more than the policy knows: the link
 	}
 	if _, err := r.may(ctx, a); err != nil {
 		return roots.Place{}, err

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // A user answers questions, and remembers the last.
@@ -147,6 +150,22 @@ func TestAskUserQuestionRefuses(t *testing.T) {
 		res := AskUserQuestion.Call(t.Context(), s, u, json.RawMessage(`{"questions": [`+test.questions+`]}`))
 		if !res.Failed || !strings.Contains(res.Text, test.want) || u.asked.Fields != nil {
 			t.Errorf("%s: %q, want %q", test.questions, res.Text, test.want)
+		}
+	}
+}
+
+// The first lines of README name every tool.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n\n")
+	first, _, _ := strings.Cut(rest, "\n\n")
+	words := strings.FieldsFunc(first, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) })
+	for _, name := range toolNames() {
+		if !slices.Contains(words, name) {
+			t.Errorf("README does not name %s", name)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"ferrule/tools/internal/archive"
 	"ferrule/tools/internal/atomicfile"
 	"ferrule/tools/internal/roots"
 	"ferrule/tools/internal/text"
@@ -15,9 +16,11 @@ type readInput struct {
 	FilePath string `json:"file_path"`
 	Offset   *int   `json:"offset,omitempty"`
 	Limit    int    `json:"limit,omitempty" schema:"min=1"`
+	Pages    string `json:"pages,omitempty"`
 }
 
-// Read shows the lines of a text file, numbered.
+// Read shows the lines of a text file, numbered, and what can be shown of
+// other files.
 var Read = define(spec{
 	name: "Read", title: "Read a file", toolset: "files", large: true,
 	hints: Hints{ReadOnly: true, Idempotent: true},
@@ -39,7 +42,22 @@ func read(ctx context.Context, r *request, in readInput) (Result, error) {
 		return Result{}, err
 	}
 	writes := r.seen.writes(p.Path)
-	f, stamp, err := load(p)
+	h, err := p.Open()
+	if err != nil {
+		return Result{}, openError(err, printable(p.Given))
+	}
+	defer h.Close()
+	d, err := openDoc(p, h, in)
+	if err != nil {
+		return Result{}, err
+	}
+	if res, is, err := r.document(ctx, d); is {
+		return res, err
+	}
+	if in.Pages != "" {
+		return Result{}, fmt.Errorf("%s is text; use offset and limit for a part of it, pages is for PDFs only", d.name)
+	}
+	f, stamp, err := load(d)
 	if err != nil {
 		return Result{}, err
 	}
@@ -47,6 +65,9 @@ func read(ctx context.Context, r *request, in readInput) (Result, error) {
 	r.seen.shown(p.Path, stamp, page.Total, span{page.First, page.Last}, writes)
 	notes := pageNotes(page, p, w.MaxLine)
 	notes = append(notes, fileNotes(f, page)...)
+	if n := misnamed(d.ext, "text"); n != "" && page.Total > 0 {
+		notes = append(notes, n)
+	}
 	if n := r.followed(p); n != "" {
 		notes = append(notes, n)
 	}
@@ -58,20 +79,14 @@ func read(ctx context.Context, r *request, in readInput) (Result, error) {
 }
 
 // load reads a file of text.
-func load(p roots.Place) (*text.File, atomicfile.Stamp, error) {
-	name := printable(p.Given)
-	h, err := p.Open()
+func load(d docFile) (*text.File, atomicfile.Stamp, error) {
+	data, stamp, err := atomicfile.Read(d.File, maxFile)
 	if err != nil {
-		return nil, atomicfile.Stamp{}, openError(err, name)
-	}
-	defer h.Close()
-	data, stamp, err := atomicfile.Read(h, maxFile)
-	if err != nil {
-		return nil, stamp, readError(err, name)
+		return nil, stamp, readError(err, d.name)
 	}
 	f := text.Decode(data, "")
 	if f.Binary() {
-		return nil, stamp, fmt.Errorf("%s is not text: binary content of %s", name, size(int64(len(data))))
+		return nil, stamp, fmt.Errorf("%s is not text: binary content of %s%s", d.name, size(int64(len(data))), archive.Beginning(data))
 	}
 	return f, stamp, nil
 }

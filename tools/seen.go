@@ -52,8 +52,13 @@ func (s *seen) shown(path string, stamp atomicfile.Stamp, total int, lines span,
 	if r.stamp.Sum != stamp.Sum && r.writes != writes || lines.last < lines.first && total > 0 {
 		return
 	}
-	if r.stamp.Sum != stamp.Sum {
+	switch {
+	case r.stamp.Sum != stamp.Sum:
 		r = record{total: total, writes: writes}
+	case r.whole(): // in whatever unit: nothing can be added
+		lines = span{1, 0}
+	case r.total != total: // counted in another unit before: lines, now cells
+		r.total, r.lines = total, nil
 	}
 	r.stamp = stamp
 	r.lines = merge(r.lines, lines)

@@ -33,6 +33,18 @@ type Config struct {
 	Memory     *memory.Client
 	MemoryUser string // scope of what belongs to nobody's project; "" means memory.UserScope
 
+	// Commands: what the login shell says of the environment, nil for asking it
+	// once for each session; variables that they get although they look like
+	// secrets; and what they may reach.
+	Login   *shell.Login
+	EnvPass []string
+	Sandbox shell.Sandbox
+
+	// Documents reads PDFs and pictures; nil: the session has its own. Whoever
+	// made it closes it, after the sessions.
+	Documents *Documents
+	NoImages  bool // results hold no pictures, only the lines that say what they are
+
 	// Policy makes what says what calls may do in a project, the first root or
 	// ""; nil: everything in the roots.
 	Policy func(project string) (*permit.Policy, error)
@@ -50,7 +62,8 @@ type Session struct {
 	files *atomicfile.Files
 	seen  seen
 
-	gate gate
+	gate  gate
+	guard guard
 
 	mu     sync.Mutex       // guards the fields below
 	pasts  map[string]*past // by the path of the root
@@ -69,6 +82,10 @@ func NewSession(cfg Config) (*Session, error) {
 	set, err := roots.Open(cfg.Roots, cfg.ReadDirs)
 	if err != nil {
 		return nil, err
+	}
+	if cfg.Documents == nil {
+		cfg.Documents = NewDocuments(cfg.State)
+		cfg.Documents.own = true
 	}
 	s := &Session{
 		cfg: cfg, id: newID(),
@@ -138,7 +155,10 @@ func (s *Session) shell() (*shell.Shell, error) {
 	}
 	sweepLogs(filepath.Dir(filepath.Dir(s.logDir())), time.Now())
 	var err error
-	s.sh, err = shell.New(shell.Config{Roots: s.rootDirs, LogDir: s.logDir(), MaxOutput: s.cfg.MaxResultChars})
+	s.sh, err = shell.New(shell.Config{
+		Roots: s.rootDirs, LogDir: s.logDir(), MaxOutput: s.cfg.MaxResultChars,
+		Login: s.cfg.Login, EnvPass: s.cfg.EnvPass, Sandbox: s.cfg.Sandbox.Limits(s.rootDirs, s.cfg.Login),
+	})
 	return s.sh, err
 }
 
@@ -155,6 +175,9 @@ func (s *Session) Close() error {
 	}
 	if s.logs != nil {
 		s.logs.Close()
+	}
+	if s.cfg.Documents.own {
+		s.cfg.Documents.Close()
 	}
 	for _, set := range s.outside {
 		set.Close()

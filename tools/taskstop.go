@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 type taskStopInput struct {
@@ -28,5 +29,5 @@ func taskStop(ctx context.Context, r *request, in taskStopInput) (Result, error)
 	if !ended {
 		text = fmt.Sprintf("task %s had ended before: %s", t.ID, taskState(t))
 	}
-	return Result{Text: text, Meta: map[string]any{"task": taskMeta(t)}}, nil
+	return Result{Text: withNotes(text, slices.Concat(r.guardNotes(), endedNotes(sh))), Meta: map[string]any{"task": taskMeta(t)}}, nil
 }

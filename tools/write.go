@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"ferrule/tools/internal/atomicfile"
 	"ferrule/tools/internal/text"
@@ -36,6 +37,9 @@ func write(ctx context.Context, r *request, in writeInput) (Result, error) {
 			return version{}, err
 		}
 		if err := r.seen.check(p.Path, name, old.Stamp, true); err != nil {
+			return version{}, err
+		}
+		if err := staysNotebook(old.Data, []byte(in.Content), name, filepath.Ext(p.Path)); err != nil {
 			return version{}, err
 		}
 		encoding = f.Encoding()

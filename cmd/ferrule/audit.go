@@ -8,6 +8,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -30,6 +32,9 @@ func audit(f *flag.FlagSet) action {
 			return errors.New("there is no log, because neither FERRULE_HOME nor HOME is set")
 		}
 		entries, more, err := tail(ctx, o.workspace.State, *session, *last)
+		if err == nil && len(entries) == 0 && *session != "" {
+			err = noSession(ctx, o.workspace.State, *session)
+		}
 		if err != nil {
 			return err
 		}
@@ -66,6 +71,28 @@ func tail(ctx context.Context, state, session string, n int) (entries []permit.E
 		entries = entries[cut:]
 	}
 	return entries, more, nil
+}
+
+// noSession is the error for a session of which the log knows nothing. It names
+// those that were at work last.
+func noSession(ctx context.Context, state, session string) error {
+	entries, _, err := tail(ctx, state, "", 1000)
+	if err != nil {
+		return err
+	}
+	var last []string
+	for _, x := range slices.Backward(entries) {
+		if x.Session != "" && !slices.Contains(last, shown(x.Session)) {
+			last = append(last, shown(x.Session))
+		}
+		if len(last) == 5 {
+			break
+		}
+	}
+	if len(last) == 0 {
+		return fmt.Errorf("there is no session %s in the log, which names none", shown(session))
+	}
+	return fmt.Errorf("there is no session %s in the log; the last are: %s", shown(session), strings.Join(last, ", "))
 }
 
 func writeAudit(out io.Writer, entries []permit.Entry, more int) error {

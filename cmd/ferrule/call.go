@@ -45,6 +45,9 @@ func call(ctx context.Context, e environment, o options, args []string) error {
 			return err
 		}
 		if err := printResult(e, res); err != nil {
+			if len(args) > 0 {
+				fmt.Fprintf(e.err, "ferrule: %d more calls were not made\n", len(args)/2)
+			}
 			return err
 		}
 	}

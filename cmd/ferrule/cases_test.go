@@ -50,7 +50,7 @@ func TestCases(t *testing.T) {
 	}{
 		{"H", 1, 45, "files"}, {"H", 50, 64, "Glob and Grep"}, {"H", 65, 84, "commands"},
 		{"H", 112, 125, "protocol and systems"}, {"S", 1, 62, "paths, writes, staleness"}, {"S", 383, 386, "stdio"},
-		{"S", 63, 81, "trust"}, {"S", 155, 294, "permissions"}, {"S", 359, 382, "HTTP"}, {"H", 103, 111, "rules and roots"},
+		{"S", 63, 81, "trust"}, {"S", 82, 125, "commands, measured"}, {"S", 155, 294, "permissions"}, {"S", 359, 382, "HTTP"}, {"H", 103, 111, "rules and roots"},
 	} {
 		for n := run.first; n <= run.last; n++ {
 			if name := fmt.Sprintf("%s%03d", run.kind, n); !named[name] {

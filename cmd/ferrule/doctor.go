@@ -65,6 +65,7 @@ func doctor(ctx context.Context, e environment, o options, _ []string) error {
 	} {
 		say(p.name, "%s", program(ctx, p.name, p.without))
 	}
+	say("sandbox", "%s", o.sandboxed())
 	say("ripgrep", "not needed: Grep and Glob are built in")
 	say("result cap", "%d characters", cmp.Or(o.workspace.MaxResultChars, tools.DefaultResultChars))
 	if os.Geteuid() == 0 {

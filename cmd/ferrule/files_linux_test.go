@@ -190,13 +190,17 @@ func TestSwappedFolder(t *testing.T) {
 	if err := os.Mkdir(dir+"/sub", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	put(t, dir+"/sub/f", "a\n")
-	put(t, out+"/f", "a\n")
+	notebook := `{"cells": [{"cell_type": "raw", "id": "c", "metadata": {}, "source": ""}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`
+	for _, d := range []string{dir + "/sub", out} {
+		put(t, d+"/f", "a\n")
+		put(t, d+"/n.ipynb", notebook)
+	}
 	if err := os.Symlink(out, dir+"/evil"); err != nil {
 		t.Fatal(err)
 	}
 	s := serve(t, dir, home)
 	s.must(t, "Read", map[string]any{"file_path": "sub/f"})
+	s.must(t, "Read", map[string]any{"file_path": "sub/n.ipynb"})
 	var stop atomic.Bool
 	var swaps atomic.Int64
 	var swapper sync.WaitGroup
@@ -218,6 +222,7 @@ func TestSwappedFolder(t *testing.T) {
 		}{
 			{"Edit", map[string]any{"file_path": "sub/f", "old_string": letters[i%2], "new_string": letters[(i+1)%2]}},
 			{"Edit", map[string]any{"file_path": fmt.Sprintf("sub/e%d", i), "old_string": "", "new_string": "x"}},
+			{"NotebookEdit", map[string]any{"notebook_path": "sub/n.ipynb", "cell_id": "c", "new_source": letters[i%2]}},
 			{"Write", map[string]any{"file_path": fmt.Sprintf("sub/w%d", i), "content": "x"}},
 			{"Write", map[string]any{"file_path": fmt.Sprintf("sub/d%d/w", i), "content": "x"}},
 		} {
@@ -235,11 +240,13 @@ func TestSwappedFolder(t *testing.T) {
 	swapper.Wait()
 	s.close(t)
 	names, err := filepath.Glob(out + "/*")
-	if err != nil || len(names) != 1 {
+	if err != nil || len(names) != 2 {
 		t.Errorf("files outside: %v %v", names, err)
 	}
-	if got, err := os.ReadFile(out + "/f"); string(got) != "a\n" {
-		t.Errorf("the file outside holds %q (%v)", got, err)
+	for name, want := range map[string]string{"f": "a\n", "n.ipynb": notebook} {
+		if got, err := os.ReadFile(filepath.Join(out, name)); string(got) != want {
+			t.Errorf("the file outside holds %q (%v)", got, err)
+		}
 	}
 	t.Logf("%d exchanges, %d writes, %d refused", swaps.Load(), written, refused)
 	if written == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"ferrule/mcpserver"
 	"ferrule/mcpserver/auth"
+	"ferrule/shell"
 )
 
 // serveHTTP serves many clients over HTTP, each by its token.
@@ -29,6 +30,8 @@ func serveHTTP(f *flag.FlagSet) action {
 		}
 		c.Legacy = *era == "legacy"
 		c.Log = e.err
+		o.workspace.Login = shell.AskLogin()
+		defer o.workspace.Login.Close()
 		c.Serve = func(p auth.Principal) (mcpserver.Config, error) { return configFor(o, p) }
 		if _, err := mcpserver.New(configOf(o)); err != nil { // what is wrong with the flags shows now, not with the first client
 			return err
@@ -52,7 +55,7 @@ func serveHTTP(f *flag.FlagSet) action {
 			if c.Cert != "" {
 				scheme = "https"
 			}
-			fmt.Fprintf(e.err, "ferrule: serving %s://%s/mcp\n", scheme, l.Addr())
+			fmt.Fprintf(e.err, "ferrule: serving %s://%s/mcp\nferrule: %s\n", scheme, l.Addr(), o.sandboxed())
 		}
 		return mcpserver.ServeHTTP(ctx, l, c)
 	}

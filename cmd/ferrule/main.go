@@ -24,6 +24,7 @@ import (
 
 	"ferrule/cmd/internal/settings"
 	"ferrule/mcpserver"
+	"ferrule/shell"
 	"ferrule/tools"
 )
 
@@ -41,6 +42,9 @@ func main() {
 		log.Fatalf("cannot take standard output: %v", err)
 	}
 	env.out = out
+	if err := shell.HideMemory(); err != nil {
+		log.Print(err)
+	}
 	os.Exit(run(ctx, env, os.Args[1:]))
 }
 
@@ -145,7 +149,9 @@ func (o *options) flags() *flag.FlagSet {
 	f.StringVar(&o.selection.Toolsets, "toolsets", "", "")
 	f.StringVar(&o.selection.Tools, "tools", "", "")
 	f.BoolVar(&o.selection.ReadOnly, "read-only", false, "")
+	f.BoolVar(&o.workspace.NoImages, "no-images", false, "")
 	o.prompts.flags(f)
+	o.commandFlags(f)
 	permissionFlags(&o.permissions, f)
 	o.workspace.MaxResultChars = tools.DefaultResultChars
 	f.Func("max-result-chars", "", func(s string) (err error) {
@@ -197,6 +203,8 @@ func serveStdio(ctx context.Context, e environment, o options, _ []string) error
 		fmt.Fprintf(e.err, "%s\nWorkspace: %s\nWaiting for a client on standard input; press Ctrl-D to end.\n",
 			strings.TrimSpace(usage), cmp.Or(strings.Join(o.workspace.Roots, ", "), "none (use --root DIR)"))
 	}
+	o.workspace.Login = shell.AskLogin()
+	defer o.workspace.Login.Close()
 	s, err := newServer(o)
 	if err != nil {
 		return err

@@ -50,7 +50,12 @@ func remember(*flag.FlagSet) action {
 		if m.client, err = openMemory(e, o); err != nil {
 			return err
 		}
-		return errors.Join(verbs[args[0]](m, ctx), m.client.Close())
+		err = verbs[args[0]](m, ctx)
+		if note := m.client.Note(); note != "" {
+			fmt.Fprintln(e.err, note)
+			err = cmp.Or(err, errTold) // whoever keeps copies by a script must not take this for a success
+		}
+		return errors.Join(err, m.client.Close())
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"ferrule/mcpserver"
 	"ferrule/mcpserver/auth"
 	"ferrule/memory"
+	"ferrule/tools"
 	"ferrule/tools/permit"
 )
 
@@ -46,6 +47,9 @@ func governed(act action) action {
 				o.workspace.Roots = append(o.workspace.Roots, d.V)
 			}
 		}
+		if _, err := o.workspace.Sandbox.Check(); err != nil {
+			return err
+		}
 		o.workspace.Policy = o.policyWith(o.permissions)
 		if o.workspace.State != "" {
 			if o.workspace.Audit, err = permit.OpenAudit(o.workspace.State); err != nil {
@@ -53,6 +57,8 @@ func governed(act action) action {
 			}
 			defer o.workspace.Audit.Close()
 		}
+		o.workspace.Documents = tools.NewDocuments(o.workspace.State)
+		defer o.workspace.Documents.Close()
 		closeMemory, err := o.useMemory(e)
 		if err != nil {
 			return err

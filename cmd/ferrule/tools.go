@@ -16,6 +16,11 @@ import (
 func listTools(f *flag.FlagSet) action {
 	asJSON := f.Bool("json", false, "")
 	return func(ctx context.Context, e environment, o options, _ []string) error {
+		closeMemory, err := o.useMemory(e)
+		if err != nil {
+			return err
+		}
+		defer closeMemory()
 		if *asJSON {
 			return listJSON(ctx, e, o)
 		}

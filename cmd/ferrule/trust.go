@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"ferrule/cmd/internal/settings"
+	"ferrule/mcpserver"
 	"ferrule/tools/permit"
 )
 
@@ -30,7 +32,7 @@ func trust(f *flag.FlagSet) action {
 			return err
 		}
 		if *list {
-			return listTrust(e.out, t)
+			return listTrust(e.out, t, home)
 		}
 		dir := "."
 		if len(args) == 1 {
@@ -90,8 +92,10 @@ func writeRules(out io.Writer, head string, rules []permit.Rule) {
 
 func removeTrust(out io.Writer, t *settings.Trust, dir string) error {
 	name, err := settings.ProjectDir(dir)
-	if err != nil {
-		return err
+	if err != nil { // a folder that is gone can still be trusted
+		if name, err = filepath.Abs(dir); err != nil {
+			return err
+		}
 	}
 	was, err := t.Remove(name)
 	switch {
@@ -104,18 +108,40 @@ func removeTrust(out io.Writer, t *settings.Trust, dir string) error {
 	return err
 }
 
-func listTrust(out io.Writer, t *settings.Trust) error {
+func listTrust(out io.Writer, t *settings.Trust, home string) error {
 	records := t.Records()
 	if len(records) == 0 {
 		_, err := fmt.Fprintln(out, "No project is trusted.")
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "PROJECT\tWHAT\tSINCE")
+	fmt.Fprintln(w, "PROJECT\tWHAT\tSINCE\tNOW")
 	for _, r := range records {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", shown(r.Project), shown(r.Subject), r.Time.Local().Format(time.DateTime))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", shown(r.Project), shown(r.Subject), r.Time.Local().Format(time.DateTime), standing(r, home))
 	}
 	return w.Flush()
+}
+
+// standing says whether a yes still counts.
+func standing(r settings.TrustRecord, home string) string {
+	hash := ""
+	if dir, err := settings.ProjectDir(r.Project); err != nil || dir != r.Project {
+		return "does not count: the folder is gone"
+	}
+	switch r.Subject {
+	case settings.OfSettings:
+		if p, err := settings.ReadProject(r.Project, home); err == nil { // what cannot be read any more has changed
+			hash = p.Hash
+		}
+	case promptSubject:
+		_, hash = mcpserver.WrittenPrompts(r.Project)
+	default:
+		return "does not count: it is about nothing that this version knows"
+	}
+	if hash != r.Hash {
+		return "does not count: it has changed since"
+	}
+	return "counts"
 }
 
 // shown is text of others for the terminal: in quotes if it holds what cannot be seen.

@@ -74,6 +74,63 @@ func TestTrustCommand(t *testing.T) {
 	}
 }
 
+// What was trusted and is no longer what it was, or where, is not shown as if it
+// counted, and can be removed.
+func TestTrustList(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(dir, "home")
+	for _, name := range []string{"same", "changed", "broken", "gone", "emptied"} {
+		project := filepath.Join(dir, name)
+		for _, sub := range []string{".ferrule/prompts"} {
+			if err := os.MkdirAll(filepath.Join(project, sub), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(t, filepath.Join(project, ".ferrule", "settings.json"), `{"permissions": {"allow": ["Bash(npm test)"]}}`)
+		saysIn(t, home, 0, []string{"Trusted as it is now"}, "trust", project)
+	}
+	same := filepath.Join(dir, "same")
+	put(t, filepath.Join(same, ".ferrule", "prompts", "x.md"), "x\n")
+	saysIn(t, home, 0, []string{"Trusted the prompts"}, "-C", same, "prompt", "--trust")
+	state := func(project, subject string) string {
+		for line := range strings.Lines(saysIn(t, home, 0, nil, "trust", "--list")) {
+			if f := strings.Fields(line); len(f) > 4 && f[0] == filepath.Join(dir, project) && f[1] == subject {
+				return strings.Join(f[4:], " ")
+			}
+		}
+		return "not listed"
+	}
+	put(t, filepath.Join(dir, "changed", ".ferrule", "settings.json"), `{"permissions": {"allow": ["Bash"]}}`)
+	put(t, filepath.Join(dir, "broken", ".ferrule", "settings.json"), `{`)
+	for _, name := range []string{"gone", "emptied/.ferrule"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for what, want := range map[string]string{
+		"same settings": "counts", "same prompts": "counts", "changed settings": "does not count: it has changed since",
+		"broken settings": "does not count: it has changed since", "gone settings": "does not count: the folder is gone",
+		"emptied settings": "does not count: it has changed since",
+	} {
+		project, subject, _ := strings.Cut(what, " ")
+		if got := state(project, subject); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	put(t, filepath.Join(same, ".ferrule", "prompts", "x.md"), "y\n")
+	if got := state("same", "prompts"); !strings.Contains(got, "has changed") {
+		t.Errorf("changed prompts: %q", got)
+	}
+	saysIn(t, home, 0, []string{"no longer trusted"}, "trust", "--remove", filepath.Join(dir, "gone"))
+	if got := state("gone", "settings"); got != "not listed" {
+		t.Errorf("removed: %q", got)
+	}
+}
+
 func TestAuditCommand(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -104,6 +161,13 @@ func TestAuditCommand(t *testing.T) {
 	if strings.Contains(out, "Bash") {
 		t.Errorf("%q", out)
 	}
+	for _, as := range [][]string{{"audit"}, {"audit", "--json"}} {
+		out = saysIn(t, home, 1, []string{"no session nope in the log", "the last are: one, two"}, append(as, "--session", "nope")...)
+		if strings.Contains(out, "Nothing") {
+			t.Errorf("%q", out)
+		}
+	}
+	saysIn(t, t.TempDir(), 1, []string{"no session nope in the log, which names none"}, "audit", "--session", "nope")
 	saysIn(t, home, 1, []string{"usage"}, "audit", "-n", "0")
 	saysIn(t, home, 1, []string{"usage"}, "audit", "x")
 }

@@ -61,6 +61,7 @@ type Tokens struct {
 	sums [][sha256.Size]byte // of list
 	seen fs.FileInfo         // of tokens.json when it was read, nil if there was none
 	read time.Time
+	n    uint64 // how often it was read
 	err  error
 }
 
@@ -202,6 +203,15 @@ func (t *Tokens) Valid(owner string) bool {
 	return owner == t.own.Owner() || slices.ContainsFunc(t.list, func(p Principal) bool { return p.Owner() == owner })
 }
 
+// Version returns another number whenever the named tokens may have changed. It
+// costs one look at the time of a file.
+func (t *Tokens) Version() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reload()
+	return t.n
+}
+
 // settled is the age from which a file's time of change tells it apart from the
 // next version of it.
 const settled = time.Second
@@ -222,6 +232,7 @@ func (t *Tokens) reload() {
 		return
 	}
 	t.read = time.Now()
+	t.n++
 	t.list, t.seen, t.err = loadTokens(t.file)
 	t.sums = t.sums[:0]
 	for _, p := range t.list {

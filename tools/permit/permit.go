@@ -9,7 +9,8 @@
 // has the table). Deny and ask rules hold for every name of a file that the caller knows, in any case and Unicode form;
 // allow rules only for the resolved path, letter by letter.
 //
-// What it does not do: it asks nobody, and opens no file but a small .git that names a folder. Rules on commands are a
+// What it does not do: it asks nobody, and opens no file but a small .git that names a folder and an index of git; for a
+// command that reads a whole folder it lists what is in it (operand.go). Rules on commands are a
 // convenience against accidents; a program that is allowed can do anything. A rule that names one file or folder,
 // without wildcards, also holds for its other names (hard links, bind mounts); a pattern does not, since it cannot know
 // what a hard link was made from.
@@ -196,6 +197,7 @@ type Decision struct {
 	Verdict  Verdict
 	Rule     string // the rule that decided, with its source; "" if none did
 	Refusal  string // for the model, if the call is refused or nobody can be asked: what is wrong and what would allow it
+	Offer    string // of what has to be asked: the rules that would allow it, joined by " and "; "" if none can be named
 	Question string // for the user, if the verdict is Ask; a command stands at its end as it will run
 	Key      string // what an answer for the session is bound to, see Grants; set if the verdict is Ask
 	Run      string // the text to run, byte for byte what was judged and shown

@@ -163,31 +163,6 @@ func (r *rule) fits(tool string) bool {
 	return tool == r.tool
 }
 
-// suggest is the rule that would allow an access; "" if none can be named.
-func (p *Policy) suggest(a *Access) string {
-	switch a.Kind {
-	case ReadPath, WritePath:
-		name := "Read"
-		if a.Kind == WritePath {
-			name = "Edit"
-		}
-		return name + "(" + p.patternFor(a) + ")"
-	case RunCommand:
-		if text := "Bash(" + strings.TrimSpace(a.Command) + ")"; !strings.Contains(a.Command, "\n") {
-			if _, err := parse(Rule{Effect: Allow, Text: text}, ""); err == nil {
-				return text
-			}
-		}
-		return ""
-	case FetchURL:
-		if h, err := hostOf(a.URL); err == nil {
-			return "WebFetch(domain:" + h.name + ")"
-		}
-		return ""
-	}
-	return a.Tool
-}
-
 // patternFor is a pattern that matches the path of an access and nothing else.
 func (p *Policy) patternFor(a *Access) string {
 	path := filepath.ToSlash(a.Path)

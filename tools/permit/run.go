@@ -2,9 +2,9 @@ package permit
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"ferrule/tools/internal/command"
 )
@@ -37,6 +37,7 @@ func (p *Policy) run(f *finding, a *Access) {
 	for i := range v.Targets {
 		p.target(f, a, &v.Targets[i])
 	}
+	p.operands(f, a, &v)
 }
 
 // command returns the rule that the judge has named.
@@ -48,50 +49,93 @@ func (l *list) command(specifier string) *rule {
 	return l.commands[i]
 }
 
-// family returns the rule that speaks of everything that reads, or writes, files.
-func (l *list) family(name string) *rule {
-	i := slices.IndexFunc(l.named, func(r *rule) bool { return r.fits(name) })
+// family returns the rule that speaks of everything that reads files, or writes them.
+func (l *list) family(write bool) *rule {
+	i := slices.IndexFunc(l.named, func(r *rule) bool { return write && r.fits("Edit") || r.fits("Read") })
 	if i < 0 {
 		return nil
 	}
 	return l.named[i]
 }
 
-// target judges a file that a redirect opens. Outside of the workspace it is judged by rules alone: a command can reach
-// anything there without a redirect as well.
+// target judges a file that a redirect opens.
 func (p *Policy) target(f *finding, a *Access, t *command.Target) {
-	family, deny, ask := "Read", p.deny.read, p.ask.read
-	if t.Write { // what must not be read must not be changed either
-		family, deny, ask = "Edit", slices.Concat(p.deny.edit, deny), slices.Concat(p.ask.edit, ask)
-	}
-	denyAll, askAll := p.deny.family(family), p.ask.family(family)
-	unruled := len(deny)+len(ask) == 0 && denyAll == nil && askAll == nil
 	if t.Dynamic {
-		if !unruled {
-			f.what = "where it redirects to is only known when it runs"
-			f.must(nil, isUnclear)
+		if r := p.anyFor(t.Write); r != nil && f.must(nil, isUnclear) {
+			f.what, f.near = "where it redirects to is only known when it runs", r
 		}
 		return
 	}
-	name := p.abs(t.Name)
-	if !filepath.IsAbs(t.Name) && !strings.HasPrefix(t.Name, "~") {
-		name = filepath.Join(a.Dir, t.Name)
+	path := p.at(a.Dir, t.Name)
+	file := &Access{Tool: a.Tool, Kind: ReadPath, Given: t.Name, Path: resolve(path)}
+	verb := "redirects from"
+	if t.Write {
+		file.Kind, verb = WritePath, "redirects to"
 	}
-	if within(name, "/dev") && !within(name, "/dev/shm") {
+	p.touch(f, file, path, verb, false)
+}
+
+// anyFor returns a rule that asks about files or denies them, for reading or also for writing.
+func (p *Policy) anyFor(write bool) *rule {
+	for _, l := range []*list{&p.deny, &p.ask} {
+		rules := l.read
+		if write { // what must not be read must not be changed either
+			rules = slices.Concat(l.edit, l.read)
+		}
+		if r := l.family(write); r != nil {
+			return r
+		}
+		if len(rules) > 0 {
+			return rules[0]
+		}
+	}
+	return nil
+}
+
+// touch judges a file that a command opens by a redirect or is given to read, as path. Somebody who has allowed the
+// command by name is answered for everything but what is denied.
+func (p *Policy) touch(f *finding, file *Access, path, verb string, named bool) {
+	if within(filepath.ToSlash(file.Path), "/dev") && !within(filepath.ToSlash(file.Path), "/dev/shm") {
 		return // no files
 	}
-	file := &Access{Tool: a.Tool, Kind: ReadPath, Given: t.Name, Path: realPath(name, nil, true)}
-	if t.Write {
-		file.Kind = WritePath
+	write := file.Kind == WritePath
+	if fi, err := os.Stat(file.Path); err == nil {
+		file.Info = fi
 	}
-	n := p.namesOf(&Access{Path: file.Path, Given: name})
-	denied := p.hidden(&n) && (t.Write || !p.ownLog(&n)) && f.refuse(nil, isState)
-	denied = f.refuse(cmp.Or(denyAll, hit(deny, &n)), byRule) || denied
-	asked := f.must(cmp.Or(askAll, hit(ask, &n)), byRule)
-	if c := p.protected(&n); t.Write && c != "" && p.allows(p.allow.edit, &n, !p.inside(n.path, true), c) == nil && f.must(nil, isProtected) {
+	n := p.namesOf(&Access{Path: file.Path, Given: path, Info: file.Info})
+	own := !write && p.ownLog(&n)
+	before := f.denied
+	if p.hidden(&n) && !own {
+		f.refuse(nil, isState)
+	}
+	f.refuse(cmp.Or(p.deny.family(write), hit(p.deny.read, &n)), byRule)
+	if write {
+		f.refuse(hit(p.deny.edit, &n), byRule)
+	}
+	asked := false
+	if !named {
+		asked = p.mustTouch(f, &n, write, own)
+	}
+	if f.denied != before || asked && f.denied == none {
+		f.target, f.verb = file, verb
+	}
+}
+
+// mustTouch notes what asks about such a file, and reports whether it is this that asks.
+func (p *Policy) mustTouch(f *finding, n *names, write, own bool) (asked bool) {
+	asked = f.must(cmp.Or(p.ask.family(write), hit(p.ask.read, n)), byRule)
+	rules := p.allow.read
+	if write {
+		rules = p.allow.edit
+		asked = f.must(hit(p.ask.edit, n), byRule) || asked
+	}
+	outside := !p.inside(n.path, write)
+	free := own || !write && p.cfg.Mode == BypassPermissions // then commands need no proof that they only read
+	if outside && !free && p.allows(rules, n, true, "") == nil {
+		asked = f.must(nil, isOutside) || asked
+	}
+	if c := p.protected(n); write && c != "" && p.allows(rules, n, outside, c) == nil && f.must(nil, isProtected) {
 		f.protected, asked = c, true
 	}
-	if denied || asked && f.denied == none {
-		f.target = file
-	}
+	return asked
 }

@@ -25,7 +25,7 @@ func TestRedirects(t *testing.T) {
 		"cd .claude && echo x > settings.json": Ask, "pushd .git/hooks; echo x > pre-commit": Ask, // S264, S265
 		"echo x > .mcp.json": Ask, "echo x > ~/.bashrc": Ask, "echo x > \"$HOME/.bashrc\"": Ask, "echo x > .envrc": Allow,
 		"echo x > go.lock": Ask, "echo x > $f": Ask, "cat < $f": Ask, "echo x > " + state + "/audit.jsonl": Deny,
-		"cat < " + state + "/token": Deny, "echo x > a.txt": Allow, "echo x > /dev/null": Allow, "echo x > " + out + "/t": Allow, "make": Allow,
+		"cat < " + state + "/token": Deny, "echo x > a.txt": Allow, "echo x > /dev/null": Allow, "echo x > " + out + "/t": Ask, "make": Allow,
 	} {
 		d := p.Decide(running(text, root))
 		if d.Verdict != want {
@@ -119,6 +119,80 @@ func TestHostileFiles(t *testing.T) {
 	for _, a := range []Access{running("touch M", root), writing(filepath.Join(root, ".mcp.json"))} {
 		if d := p.Decide(a); d.Verdict != Deny {
 			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// A refusal names the rule that refuses, or rules that would allow the command. What is offered helps.
+func TestRefusedCommands(t *testing.T) {
+	t.Parallel()
+	root := folder(t)
+	put(t, root, "a", ".env", "secrets/k", "sub/secrets/k")
+	base := Config{Roots: []Root{{Path: root}}, State: root + "/../state"}
+	for _, c := range []struct {
+		rules, text, names string // the rule that refuses, or those that help
+		mode               Mode
+	}{
+		{"", "echo x > out.txt", "with the rule Bash,", DontAsk},
+		{"", "npm test && make", "with the rules Bash(npm test) and Bash(make) (", Default}, // see below
+		{"", "npm test && make", "with the rules Bash(npm test) and Bash(make)", DontAsk},
+		{"allow Bash(npm test)", "npm test && make | cat", "with the rule Bash(make)", DontAsk},
+		{"allow Bash(npm test)", "npm test\nmake 'a b'", "with the rule Bash(make 'a b')", DontAsk},
+		{"", "make; make; ls", "with the rule Bash(make)", DontAsk},
+		{"", "make $x", "with the rule Bash,", DontAsk},
+		{"", "make &", "with the rule Bash,", DontAsk},
+		{"", "X=$(make) make", "with the rule Bash,", DontAsk},
+		{"", "cd sub && make", "with the rules Bash(cd sub) and Bash(make)", DontAsk},
+		{"", "a; b; c; d; e; f; g", "with the rule Bash,", DontAsk},
+		{"", "(", "with the rule Bash,", DontAsk},
+		{"allow Bash(echo:*)", "echo x > f", "with the rule Bash,", Default},
+		{"allow Bash(echo:*)", "echo x | tee f", "with the rule Bash(tee f)", Default},
+		{"deny Edit(/f)", "true; echo x > f", "denied by the rule Edit(/f) (--deny)", Default},
+		{"deny Edit(/f)", "echo x > $f", "checked against the rule Edit(/f) (--deny)", Default},
+		{"ask Edit(/f)", "echo x > $f", "checked against the rule Edit(/f) (--ask)", DontAsk},
+		{"ask Edit(/f)", "echo x > f", "has to be asked about by the rule Edit(/f) (--ask), and --permission-mode dontAsk", DontAsk},
+		{"deny Bash(rm:*)", "ls && $x", "checked against the rule Bash(rm:*) (--deny)", Default},
+		{"deny Bash(rm:*) ask Bash(git push) deny Bash(dd:*)", "ls && $x", "checked against the rule Bash(rm:*) (--deny) and 2 more", Default},
+		{"deny Bash(rm:*)", "ls && sudo rm x", "denied by the rule Bash(rm:*) (--deny)", Default},
+		{"", "echo x > /etc/x", "with the rule Edit(//etc/x)", DontAsk},
+		{"", "echo x > .envrc", "with the rule Edit(./.envrc)", DontAsk},
+		{"", "cat /etc/x", "with the rule Read(//etc/x)", DontAsk},
+		{"", "cat /etc/x", "with the rule Read(//etc/x)", Plan},
+		{"", "cat ~nobody/x", "with the rule Bash,", DontAsk},
+		{"deny Read(.env)", "cat ~nobody/x", "checked against the rule Read(.env) (--deny)", DontAsk},
+		{"deny Read(.env)", "cat .env", "denied by the rule Read(.env) (--deny)", Plan},
+		{"deny Read(.env)", "grep -r K .", "denied by the rule Read(.env) (--deny); name the files it should read, or use Grep", Plan},
+		{"ask Read(.env)", "grep -r K .", "asked about by the rule Read(.env) (--ask)", Plan},
+		{"", "grep -r K ..", "with the rule Read(/" + filepath.Dir(root) + "/**)", Plan},
+	} {
+		var given []string
+		for word := range strings.SplitSeq(strings.NewReplacer(" ask ", "\n"+"ask ", " deny ", "\n"+"deny ").Replace(c.rules), "\n") {
+			if word != "" {
+				given = append(given, word)
+			}
+		}
+		cfg := base
+		cfg.Mode, cfg.Rules = c.mode, rules(given...)
+		cfg.AskUnmatched = true
+		d := policy(t, cfg).Decide(running(c.text, root))
+		if d.Verdict == Allow || !strings.Contains(d.Refusal, c.names) {
+			t.Errorf("%s, %v, %q: %v %q does not name %q", c.rules, c.mode, c.text, d.Verdict, d.Refusal, c.names)
+			continue
+		}
+		_, offered, ok := strings.Cut(c.names, "with the rule")
+		if !ok || c.mode == Plan {
+			continue
+		}
+		offered = strings.TrimSuffix(strings.TrimLeft(offered, "s "), " (")
+		for r := range strings.SplitSeq(strings.TrimSuffix(offered, ","), " and ") {
+			given = append(given, "allow "+r)
+		}
+		if strings.HasPrefix(offered, "Edit(") { // the command itself is another matter
+			given = append(given, "allow Bash")
+		}
+		cfg.Rules = rules(given...)
+		if d := policy(t, cfg).Decide(running(c.text, root)); d.Verdict != Allow {
+			t.Errorf("%q: what is offered, %v, does not help: %+v", c.text, given, d)
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package permit
 
+import "cmp"
+
 // A finding is what the rules say of an access, before the mode is looked at.
 type finding struct {
 	access    *Access
@@ -10,7 +12,9 @@ type finding struct {
 	allow     *rule   // an allow rule names the access
 	what      string  // why a command is unclear, or the host
 	protected string  // the component that is protected
-	target    *Access // the file that a redirect of a command opens, if that asks or is refused
+	target    *Access // the file or folder that a command opens or reads, if that asks or is refused
+	verb      string  // what the command does with it
+	near      *rule   // a rule that cannot be checked
 	run       string  // what a command runs as
 	reads     bool    // provably changes nothing
 	edit      bool    // writes a file
@@ -25,10 +29,14 @@ const (
 	byRule
 	isState     // our own folder
 	isUnclear   // a host or a command that cannot be told
+	isUnknown   // what a command reads that does nothing else
 	isProtected // a protected file
 	isOutside   // a path outside of the workspace
 	isNewHost
-	isPlan // the mode refuses
+	isBelow     // a folder that is read as a whole holds what may not be read
+	isLinked    // or a link that leads elsewhere
+	isUncounted // or more than can be looked through
+	isPlan      // the mode refuses
 	isDontAsk
 	isUnlisted // no allow rule names it
 )
@@ -77,6 +85,8 @@ func (p *Policy) settle(f *finding) Decision {
 		return p.no(f, f.denied, f.denyRule)
 	case mode == Plan && !f.reads:
 		return p.no(f, isPlan, nil)
+	case mode == Plan && f.asked != none && f.access.Kind == RunCommand: // not known to read only what may be read
+		return p.no(f, f.asked, f.askRule)
 	case f.asked != none:
 		return p.asks(f, f.asked, f.askRule)
 	case f.allow != nil:
@@ -108,7 +118,7 @@ func (p *Policy) asks(f *finding, c cause, r *rule) Decision {
 		return p.no(f, c, r)
 	}
 	d := Decision{
-		Refusal: p.refusal(f, c, r), Question: p.question(f, c, r),
+		Refusal: p.refusal(f, c, r), Offer: p.suggest(cmp.Or(f.target, f.access)), Question: p.question(f, c, r),
 		Key: key(f.access), Run: f.access.Command,
 	}
 	if r != nil {

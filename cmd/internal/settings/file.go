@@ -82,7 +82,7 @@ func (f *file) parse(data []byte) error {
 		case "permissions":
 			err = f.permissions(m)
 		default:
-			err = f.unknown(m, m.name, "permissions, memory")
+			err = f.unknown(m, "", "permissions, memory")
 		}
 		if err != nil {
 			return err
@@ -163,7 +163,7 @@ func (f *file) permissions(m member) error {
 			}
 			f.mode = Value[string]{m.value.text, f.place(m.value.at)}
 		default:
-			err = f.unknown(m, "permissions."+m.name, "allow, ask, deny, additionalDirectories, defaultMode")
+			err = f.unknown(m, "permissions.", "allow, ask, deny, additionalDirectories, defaultMode")
 		}
 		if err != nil {
 			return err
@@ -179,9 +179,13 @@ func (f *file) object(m member, narrowing ...string) (json.RawMessage, error) {
 		return nil, f.fault(m.value.at, "%q has to be an object, { … }", m.name)
 	}
 	for _, in := range m.value.members {
-		if f.project != "" && !slices.Contains(narrowing, in.name) {
-			f.ignored = append(f.ignored, f.noEffect(in, m.name+"."+in.name))
+		if f.project == "" || slices.Contains(narrowing, in.name) {
+			continue
 		}
+		if other := meant(in, m.name+".", narrowing); other != "" {
+			return nil, f.fault(in.at, "there is no setting %q; perhaps %q is meant", m.name+"."+in.name, other)
+		}
+		f.ignored = append(f.ignored, f.noEffect(in, m.name+"."+in.name))
 	}
 	var top map[string]json.RawMessage
 	err := json.Unmarshal(f.data, &top)
@@ -208,9 +212,14 @@ func (f *file) strings(m member, add func(*value)) error {
 	return nil
 }
 
-// unknown is what becomes of a key that is not on the list: the user is told at once, a project's has no effect.
-func (f *file) unknown(m member, name, known string) error {
-	if f.project == "" {
+// unknown is what becomes of a key that is not on the list: the user is told at once, a project's has no effect, unless it
+// may be meant to be a rule.
+func (f *file) unknown(m member, within, known string) error {
+	name := within + m.name
+	if other := meant(m, within, nil); other != "" {
+		return f.fault(m.at, "there is no setting %q; perhaps %q is meant", name, other)
+	}
+	if f.project == "" || within == "permissions." && m.value.kind == '[' && m.name != "additionalDirectories" {
 		return f.fault(m.at, "there is no setting %q; known are: %s", name, known)
 	}
 	f.ignored = append(f.ignored, f.noEffect(m, name))

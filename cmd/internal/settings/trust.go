@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// ofSettings is what the trust in a project's settings files is about. Hooks and servers of a project have their own.
-const ofSettings = "settings"
+// OfSettings is what the trust in a project's settings files is about. Hooks and servers of a project have their own.
+const OfSettings = "settings"
 
 // Trust is what the user has said yes to: content of a project, by its hash. Changed content is other content. It is
 // kept in trust.json of our own folder. Use it from one goroutine.
@@ -37,10 +37,11 @@ type trustEntry struct {
 	Time time.Time `json:"time"`
 }
 
-// A TrustRecord is one yes.
+// A TrustRecord is one yes. It counts as long as the content has its hash.
 type TrustRecord struct {
 	Project string
 	Subject string
+	Hash    string
 	Time    time.Time
 }
 
@@ -105,11 +106,12 @@ func (t *Trust) Remove(project string) (bool, error) {
 	return true, t.change(func() { delete(t.book.Projects, project) })
 }
 
-// Records lists what is trusted, by project.
+// Records lists what the user has said yes to, by project. Whether a yes still counts is for the caller to see.
 func (t *Trust) Records() (list []TrustRecord) {
 	for _, project := range slices.Sorted(maps.Keys(t.book.Projects)) {
 		for _, subject := range slices.Sorted(maps.Keys(t.book.Projects[project])) {
-			list = append(list, TrustRecord{project, subject, t.book.Projects[project][subject].Time})
+			e := t.book.Projects[project][subject]
+			list = append(list, TrustRecord{project, subject, e.Hash, e.Time})
 		}
 	}
 	return list
@@ -154,7 +156,7 @@ func Hash(parts ...[]byte) string {
 }
 
 // TrustProject records a yes to the settings files of a project as they were read.
-func (t *Trust) TrustProject(p *Project) error { return t.Add(p.Dir, ofSettings, p.Hash) }
+func (t *Trust) TrustProject(p *Project) error { return t.Add(p.Dir, OfSettings, p.Hash) }
 
 // Trusts reports whether the settings files of a project as they were read are trusted.
-func (t *Trust) Trusts(p *Project) bool { return t.Holds(p.Dir, ofSettings, p.Hash) }
+func (t *Trust) Trusts(p *Project) bool { return t.Holds(p.Dir, OfSettings, p.Hash) }

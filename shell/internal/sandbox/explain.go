@@ -13,8 +13,8 @@ var (
 	refusals   = []string{"permission denied", "operation not permitted", "read-only file system", "cross-device link", "eacces", "eperm", "erofs"}
 	privileges = []string{"no new privileges", "effective uid is not 0"} // of sudo
 	unreached  = []string{
-		"could not resolve", "name resolution", "name or service not known", "nodename nor servname", "eai_again", "enotfound",
-		"network is unreachable", "socket: operation not permitted", "couldn't connect", "unable to connect", "immediate connect fail",
+		"errno 1] operation not permitted", "socket: operation not permitted", "could not resolve", "name resolution", "name or service not known", "nodename nor servname", "eai_again", "enotfound",
+		"network is unreachable", "couldn't connect", "unable to connect", "immediate connect fail",
 	}
 )
 

@@ -1,6 +1,6 @@
 // Package command judges texts of bash: which simple commands a text holds, what rules such as Bash(git diff:*) say of
-// them, whether the text provably only reads, and which files its redirects open. Begin with Judge; ParseRule makes its
-// rules. A text for another shell goes to JudgeForeign.
+// them, whether the text provably only reads, which files its redirects open, and which files the commands that only read
+// are given (operands.go). Begin with Judge; ParseRule makes its rules. A text for another shell goes to JudgeForeign.
 //
 // It is a convenience against accidents, not a wall: a name says little about what a program does, and `make` or
 // `go test` run what the project says. It knows nothing of paths that rules protect, asks nobody and runs nothing.
@@ -39,11 +39,12 @@ type Rules struct{ Deny, Ask, Allow []Rule }
 // Verdict is the answer of Judge.
 type Verdict struct {
 	Decision Decision
-	Rule     string   // the rule that decided, as it was written; empty if none did
-	Reason   string   // one clause for the user and the model: why the decision is not Allow
-	Text     string   // what must be run: the text in its canonical print if it was allowed on its words, else as given
-	Commands []string // the simple commands in the order of the text, quoted where needed; none if it cannot be read
-	Targets  []Target // the files that redirects open, in the order of the text, wherever they stand
+	Rule     string    // the rule that decided, as it was written; empty if none did
+	Reason   string    // one clause for the user and the model: why the decision is not Allow
+	Text     string    // what must be run: the text in its canonical print if it was allowed on its words, else as given
+	Commands []string  // the simple commands in the order of the text, quoted where needed; none if it cannot be read
+	Targets  []Target  // the files that redirects open, in the order of the text, wherever they stand
+	Reads    []Operand // what commands that only read are given, wherever they stand
 }
 
 // Target is a file that a redirect opens. A relative Name counts from the directory in which the text starts: a cd
@@ -57,10 +58,10 @@ type Target struct {
 // Judge applies the rules to a text of bash. It holds no state and may be called concurrently.
 //
 // What it allows is only right for a bash that reads no startup files and has no aliases or functions of its own.
-// Whatever the decision, the caller has to judge Targets.
+// Whatever the decision, the caller has to judge Targets and Reads.
 func Judge(text string, rules Rules) Verdict {
 	r := read(text)
-	v := Verdict{Decision: Unmatched, Text: text, Commands: r.names(), Targets: r.targets}
+	v := Verdict{Decision: Unmatched, Text: text, Commands: r.names(), Targets: r.targets, Reads: r.reads(rules.Allow)}
 	if v.decideByForce(r, rules) {
 		return v
 	}
@@ -112,7 +113,7 @@ func (v *Verdict) decideByForce(r *reader, rules Rules) bool {
 	if hidden == "" || len(rules.Deny)+len(rules.Ask) == 0 {
 		return false
 	}
-	v.Decision, v.Reason = Ask, "it cannot be checked against the rules: "+hidden
+	v.Decision, v.Reason = Ask, hidden
 	return true
 }
 

@@ -138,9 +138,13 @@ func (r *reader) redirect(rd *syntax.Redirect, in places) {
 		}
 	}
 	write := rd.Op != syntax.RdrIn
-	switch {
+	name := r.text[rd.Word.Pos().Offset():rd.Word.End().Offset()]
+	switch home, ok := r.home(name); {
+	case ok:
+		r.targets = append(r.targets, Target{Name: home, Write: write})
+		r.question("it redirects to a file in the home folder")
+		return
 	case !w.fixed():
-		name := r.text[rd.Word.Pos().Offset():rd.Word.End().Offset()]
 		r.targets = append(r.targets, Target{Name: name, Write: write, Dynamic: true})
 		r.question("it redirects to a file that is only known when it runs")
 		return
@@ -156,23 +160,51 @@ func (r *reader) redirect(rd *syntax.Redirect, in places) {
 	}
 }
 
-// open notes a target, for each of the directories it may be in. The name itself is not cleaned: where .. leads behind a
-// link is for the file system to say.
+// open notes a target, for each of the directories it may be in.
 func (r *reader) open(name string, write bool, in places) {
+	paths := r.paths(name, in)
+	if paths == nil {
+		r.targets = append(r.targets, Target{Name: name, Write: write, Dynamic: true})
+	}
+	for _, full := range paths {
+		r.targets = append(r.targets, Target{Name: full, Write: write})
+	}
+}
+
+// paths are what a name may stand for in one of the directories in, nil if that is not known. The name itself is not
+// cleaned: where .. leads behind a link is for the file system to say.
+func (r *reader) paths(name string, in places) []string {
 	switch {
 	case path.IsAbs(name):
-		r.targets = append(r.targets, Target{Name: name, Write: write})
+		return []string{name}
+	case strings.HasPrefix(name, "~"): // which was quoted
+		name = "./" + name
+	}
+	switch {
 	case in == nil || r.adrift && !slices.Equal(in, places{""}):
-		r.targets = append(r.targets, Target{Name: name, Write: write, Dynamic: true})
-	default:
-		for _, dir := range in {
-			full := name
-			if dir != "" && dir != "." {
-				full = strings.TrimSuffix(dir, "/") + "/" + name
-			}
-			r.targets = append(r.targets, Target{Name: full, Write: write})
+		return nil
+	}
+	var out []string
+	for _, dir := range in {
+		if dir == "" || dir == "." {
+			out = append(out, name)
+		} else {
+			out = append(out, strings.TrimSuffix(dir, "/")+"/"+name)
 		}
 	}
+	return out
+}
+
+// atHome is a word for a file in the home folder, as it stands in the text.
+var atHome = regexp.MustCompile(`^(?:~|"?\$(?:HOME|\{HOME\})"?)(/[\w./@%+,:-]*)?"?$`)
+
+// home returns such a word with a tilde for the folder, unless the text may make another folder of it.
+func (r *reader) home(source string) (string, bool) {
+	m := atHome.FindStringSubmatch(source)
+	if m == nil || strings.Contains(r.whole, "HOME") && strings.Contains(r.whole, "=") {
+		return "", false
+	}
+	return "~" + m[1], true
 }
 
 // usual tells whether bash and the parser agree for sure on where a here-document ends and what it says.

@@ -35,7 +35,14 @@ type reader struct {
 	text   string       // what is being read: the whole, or a text within it
 	depth  int          // of texts within texts
 	spent  int          // bytes of texts within the whole
-	adrift bool         // relative directories are not looked up where the shell is
+	around
+}
+
+// around is what holds where a reader is.
+type around struct {
+	adrift bool // relative directories are not looked up where the shell is
+	fed    bool // a pipe gives input
+	maybe  int  // texts around this one that may be commands or not
 }
 
 // call is a simple command.
@@ -43,6 +50,7 @@ type call struct {
 	words []word
 	forms // the other commands it may run
 	stdin stdin
+	files []Operand // what it is given to read
 }
 
 // stdin says what a command reads if nothing else feeds it.
@@ -141,7 +149,9 @@ func nesting(text string) (deepest int) {
 // no reason for anything.
 func (r *reader) softly(read func()) {
 	doubt, hidden, unread, targets := r.doubt, r.hidden, r.unread, r.targets
+	r.maybe++
 	read()
+	r.maybe--
 	r.doubt, r.hidden, r.unread, r.targets = doubt, hidden, unread, targets
 }
 
@@ -212,7 +222,10 @@ func (r *reader) command(cmd syntax.Command, redirs []*syntax.Redirect, in place
 			return yes.or(y), n
 		}
 		r.stmt(c.X, in)
+		fed := r.fed
+		r.fed = true
 		r.stmt(c.Y, in)
+		r.fed = fed
 		return in, in
 	case *syntax.Block:
 		return r.list(c.Stmts, in)
@@ -359,6 +372,15 @@ func (r *reader) add(c call, redirs []*syntax.Redirect, in places) {
 		c.stdin.add(rd)
 	}
 	r.unfold(&c, in)
+	if r.maybe == 0 {
+		fed := r.fed
+		r.fed = r.fed && c.stdin.redirs == 0
+		c.files = r.operands(c.words, in)
+		for _, i := range c.starts {
+			c.files = append(c.files, r.operands(c.full[i:], in)...)
+		}
+		r.fed = fed
+	}
 	if r.depth == 0 {
 		r.calls = append(r.calls, c)
 	} else {

@@ -44,6 +44,14 @@ var tables = func() map[string]table {
 			"filelimit= du"},
 		"man": {flags: "kfaw"},
 
+		// What options mean is only of interest for telling files from other words.
+		"cut": {readOnly: true, harmless: true, flags: "snz", args: "bcdf"}, "paste": {readOnly: true, harmless: true, args: "d"},
+		"head": {readOnly: true, harmless: true, args: "nc"}, "tail": {readOnly: true, harmless: true, args: "nc"},
+		"join": {readOnly: true, harmless: true, args: "t"}, "nl": {readOnly: true, harmless: true, args: "bds"},
+		"du": {readOnly: true, harmless: true, args: "d"},
+		"jq": {readOnly: true, harmless: true, flags: "cnreaCMSsj", long: "raw-output compact-output null-input raw-input slurp " +
+			"exit-status sort-keys join-output tab color-output monochrome-output ascii-output"},
+
 		"go version": {readOnly: true, flags: "mv"},
 		"go env":     {readOnly: true, words: "-json -changed"},
 		"go vet":     {words: "-v -tags -json -c"},
@@ -53,7 +61,12 @@ var tables = func() map[string]table {
 			"-parallel -tags -cpu -shuffle -list -skip -fuzztime -covermode"},
 	}
 	for name := range set(harmless) {
-		m[name] = table{readOnly: true, harmless: true}
+		if !m[name].harmless {
+			m[name] = table{readOnly: true, harmless: true}
+		}
+	}
+	for name := range set("grep egrep fgrep") {
+		m[name] = table{readOnly: true, harmless: true, flags: "EFGPHLIRTUVabchilnoqrsuvwxyzZ", args: "ABCDdem", long: grepOptions}
 	}
 	for name, t := range gitTables {
 		t.readOnly = true
@@ -80,6 +93,12 @@ const (
 		"color= column context= after-context= before-context= fixed-strings ignore-case smart-case case-sensitive " +
 		"word-regexp line-regexp files-with-matches files-without-match type-list max-columns= follow vimgrep trim regexp= " +
 		"only-matching invert-match no-config passthru pretty with-filename no-filename replace= null"
+
+	grepOptions = "ignore-case no-ignore-case invert-match word-regexp line-regexp count color color= colour colour= " +
+		"files-with-matches files-without-match quiet silent only-matching no-messages line-number with-filename " +
+		"no-filename null extended-regexp fixed-strings basic-regexp perl-regexp recursive dereference-recursive text " +
+		"byte-offset initial-tab line-buffered null-data binary after-context= before-context= context= max-count= regexp= " +
+		"file= include= exclude= exclude-dir= exclude-from= label= binary-files= devices= directories= group-separator="
 
 	diffOptions = "stat stat= numstat shortstat summary name-only name-status cached staged check unified= word-diff " +
 		"word-diff= color color= no-color no-ext-diff no-textconv find-renames find-copies ignore-all-space " +

@@ -1,4 +1,4 @@
-package mcpserver
+package project
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// osVersion returns the version of Windows.
-func osVersion() string {
+// OSVersion returns the version of Windows.
+func OSVersion() string {
 	v := windows.RtlGetVersion()
 	return fmt.Sprintf("Windows %d.%d.%d", v.MajorVersion, v.MinorVersion, v.BuildNumber)
 }

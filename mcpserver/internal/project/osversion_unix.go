@@ -1,11 +1,11 @@
 //go:build linux || darwin
 
-package mcpserver
+package project
 
 import "golang.org/x/sys/unix"
 
-// osVersion returns the name and release of the running kernel, or "".
-func osVersion() string {
+// OSVersion returns the name and release of the running kernel, or "".
+func OSVersion() string {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
 		return ""
