@@ -197,8 +197,9 @@ func newWatchedLog() *watchedLog { return &watchedLog{ready: make(chan string, 1
 func (w *watchedLog) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, url, ok := strings.Cut(string(p), "serving "); ok {
-		w.ready <- strings.TrimSpace(url)
+	if _, rest, ok := strings.Cut(string(p), "serving "); ok {
+		url, _, _ := strings.Cut(rest, "\n")
+		w.ready <- url
 	}
 	return w.b.Write(p)
 }

@@ -55,7 +55,8 @@ func serveHTTP(f *flag.FlagSet) action {
 			if c.Cert != "" {
 				scheme = "https"
 			}
-			fmt.Fprintf(e.err, "ferrule: serving %s://%s/mcp\nferrule: %s\n", scheme, l.Addr(), o.sandboxed())
+			fmt.Fprintf(e.err, "ferrule: serving %s://%s/mcp\n", scheme, l.Addr())
+			fmt.Fprintf(e.err, "ferrule: %s\n", o.sandboxed())
 		}
 		return mcpserver.ServeHTTP(ctx, l, c)
 	}

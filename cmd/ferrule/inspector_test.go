@@ -37,6 +37,10 @@ var inspectorCalls = []struct {
 	{tool: "Grep", args: `{"pattern": "t[vw]o", "output_mode": "content"}`, want: "two"},
 	{tool: "Bash", args: `{"command": "echo $((6 * 7)); cat a.txt"}`, want: "42\none\ntwo"},
 	{tool: "TaskOutput", args: `{"task_id": "none"}`, failed: true, want: "none"},
+	{tool: "NotebookEdit", args: `{"notebook_path": "a.txt", "cell_id": "cell-0", "new_source": "x"}`, failed: true, want: "a.txt"},
+	{tool: "TaskInput", args: `{"task_id": "none", "text": "x"}`, failed: true, want: "none"},
+	{tool: "memory_ingest", args: `{"content": "The build needs tabs"}`, want: "Stored m"},
+	{tool: "memory_search", args: `{"query": "tabs"}`, want: "No memories match."},
 	{tool: "TaskStop", args: `{"task_id": "none"}`, failed: true, want: "none"},
 }
 
@@ -118,7 +122,7 @@ func (i *inspection) overHTTP(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	log, ended := newWatchedLog(), make(chan int, 1)
 	go func() {
-		getenv := func(string) string { return i.home } // FERRULE_HOME
+		getenv := func(name string) string { return map[string]string{"FERRULE_HOME": i.home}[name] }
 		ended <- run(ctx, environment{in: strings.NewReader(""), out: io.Discard, err: log, getenv: getenv},
 			[]string{"--root", i.root, "--toolsets", "+extra", "http", "--addr", "127.0.0.1:0"})
 	}()

@@ -18,7 +18,7 @@ func TestNoNetwork(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(binary(t), "--root", dir, "--toolsets", "+extra", "call",
+	cmd := exec.Command(binary(t), "--root", dir, "--toolsets", "+extra", "--allow", "Read(//proc/**)", "call",
 		"Read", `{"file_path": "a.txt"}`, "Edit", `{"file_path": "a.txt", "old_string": "one", "new_string": "two"}`,
 		"Grep", `{"pattern": "two"}`, "Glob", `{"pattern": "**"}`, "Undo", `{}`,
 		"Bash", `{"command": "cat /proc/net/snmp"}`)
