@@ -55,7 +55,7 @@ func (c *corpus) sentence(words int) string {
 
 func (c *corpus) memory() Memory {
 	c.n++
-	return Memory{Scope: fmt.Sprint("p", c.r.IntN(20)), Session: fmt.Sprint(c.n / 20), Importance: 0.5, Time: time.Unix(1_750_000_000+int64(c.n)*60, 0),
+	return Memory{Scope: fmt.Sprint("p", c.r.IntN(20)), Session: fmt.Sprint(c.n / 20), Importance: 0.5, Time: time.Unix(1_750_000_000+int64(c.n)*10, 0),
 		Content: fmt.Sprintf("%spkg%d/file%d.go", c.sentence(12+c.r.IntN(20)), c.r.IntN(5000), c.r.IntN(200_000))}
 }
 
@@ -82,8 +82,12 @@ func BenchmarkStore(b *testing.B) {
 				for i := range batch {
 					batch[i] = texts.memory()
 				}
-				if _, err := c.Ingest(context.Background(), batch...); err != nil {
+				out, err := c.Ingest(context.Background(), batch...)
+				if err != nil {
 					b.Fatal(err)
+				}
+				if i := slices.IndexFunc(out, func(s Stored) bool { return s.Status != Kept }); i >= 0 {
+					b.Fatalf("%+v", out[i])
 				}
 				start = start.Add(plain.add(b, batch)) // its time does not count
 			}

@@ -235,30 +235,30 @@ func inspect(t *tx) (faults []string, err error) {
 	if err := t.exec("INSERT INTO mem_fts(mem_fts) VALUES('integrity-check')"); err != nil {
 		return nil, err
 	}
-	var missing, extra int
+	var missing, extra, lost int
 	if _, err := t.row(`SELECT (SELECT count(*) FROM memories WHERE superseded_by IS NULL AND id NOT IN (SELECT id FROM mem_fts_docsize)),
-		(SELECT count(*) FROM mem_fts_docsize WHERE id NOT IN (SELECT id FROM memories WHERE superseded_by IS NULL))`, nil, &missing, &extra); err != nil {
+		(SELECT count(*) FROM mem_fts_docsize WHERE id NOT IN (SELECT id FROM memories WHERE superseded_by IS NULL)),
+		(SELECT count(*) FROM mem_fts_docsize) - (SELECT coalesce(sum(doc), 0) FROM mem_terms WHERE term>='§' AND term<'§g')`,
+		nil, &missing, &extra, &lost); err != nil {
 		return nil, err
 	}
-	if missing+extra > 0 {
-		faults = append(faults, fmt.Sprintf("the index lacks %d memories and has %d that are gone: run ferrule memory check --rebuild", missing, extra))
+	if missing != 0 || extra != 0 || lost != 0 {
+		faults = append(faults, fmt.Sprintf("the index lacks %d memories, has %d that are gone and knows no scope of %d: "+
+			"run ferrule memory check --rebuild", missing, extra, lost))
 	}
 	return faults, nil
 }
 
 // rebuild makes the index again from nothing.
 func (h *handle) rebuild(ctx context.Context) error {
-	err := h.w.write(ctx, func(t *tx) error {
+	err := h.write(ctx, func(t *tx) error {
 		if err := t.exec("INSERT INTO mem_fts(mem_fts) VALUES('delete-all')"); err != nil {
 			return err
 		}
-		return t.exec("DELETE FROM meta WHERE key='rebuilt'")
+		return t.script(unmade)
 	})
 	for more := true; more && err == nil; {
-		err = h.w.write(ctx, func(t *tx) (err error) {
-			more, err = rebuildSome(t)
-			return err
-		})
+		more, err = h.rebuildSome(ctx)
 	}
 	return err
 }

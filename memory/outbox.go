@@ -38,7 +38,7 @@ func (s *store) enqueue(ctx context.Context, m Memory) error {
 		if h.w == nil {
 			return errors.New("the memory server is away and nothing can be kept for it: " + h.readOnly)
 		}
-		return h.w.write(ctx, func(t *tx) error {
+		return h.write(ctx, func(t *tx) error {
 			var n int
 			if _, err := t.row("SELECT count(*) FROM outbox", nil, &n); err != nil {
 				return err
@@ -66,7 +66,7 @@ func (s *store) take(ctx context.Context, now time.Time, urgent bool) (p *parcel
 		if n, err := h.number(ctx, "SELECT count(*) FROM outbox WHERE fault IS NULL"); err != nil || n == 0 || h.w == nil {
 			return err // mostly nothing waits, and this takes no lock
 		}
-		return h.w.write(ctx, func(t *tx) error {
+		return h.write(ctx, func(t *tx) error {
 			var x parcel
 			var body string
 			var due, lease int64
@@ -91,7 +91,7 @@ func (s *store) settle(ctx context.Context, p *parcel, now time.Time, cause erro
 		if h.w == nil {
 			return nil
 		}
-		return h.w.write(ctx, func(t *tx) error {
+		return h.write(ctx, func(t *tx) error {
 			var refused *refusal
 			switch {
 			case cause == nil:

@@ -226,9 +226,9 @@ func (r *remote) Search(ctx context.Context, q Query) (Found, error) {
 		return f, nil
 	}
 	r.alive()
-	asked := make([]queryTerm, 0, wordsMost)
+	asked := question{rows: smallStore}
 	for _, w := range terms.Query(q.Text) {
-		asked = append(asked, queryTerm{text: w})
+		asked.terms = append(asked.terms, queryTerm{text: w})
 	}
 	for _, x := range got.Results {
 		m, ok := received(x.Memory)
@@ -239,7 +239,7 @@ func (r *remote) Search(ctx context.Context, q Query) (Found, error) {
 		if math.IsNaN(x.Score) || math.IsInf(x.Score, 0) {
 			x.Score = 0
 		}
-		f.Hits = append(f.Hits, Hit{Memory: m, Score: x.Score, Coverage: coverage(asked, smallStore, terms.Set(m.Content), m.Time)})
+		f.Hits = append(f.Hits, Hit{Memory: m, Score: x.Score, Coverage: asked.coverage(terms.Set(m.Content), m.Time)})
 	}
 	f.Candidates = max(got.Candidates, len(f.Hits))
 	f.Hits = gate(f.Hits, q.Gate)

@@ -47,10 +47,7 @@ func (s *store) salvage(ctx context.Context) error {
 	}
 	kept, err := copyRows(ctx, h, s.path)
 	for more := true; more && err == nil; { // no other process knows this file
-		err = h.w.write(ctx, func(t *tx) (err error) {
-			more, err = rebuildSome(t)
-			return err
-		})
+		more, err = h.rebuildSome(ctx)
 	}
 	if err = errors.Join(err, h.close()); err != nil { // closing moves the log into the file
 		return err
@@ -95,7 +92,7 @@ func copyRows(ctx context.Context, h *handle, path string) (kept int, err error)
 		}
 		kept = c.rows
 		c.outbox()
-		return c.err
+		return errors.Join(c.err, t.script(unmade))
 	})
 	return kept, err
 }

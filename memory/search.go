@@ -31,6 +31,7 @@ const (
 	termsLeast = 2      // of which so many whatever they cost
 	commonRows = 2_000  // rows that hold a term from which on their number is remembered
 	postings   = 20_000 // read at most, beyond the termsLeast rarest; 1,000 would find .07 less
+	scopePays  = 15     // postings of a scope that may be read to leave a posting of others out; it is 20 at 100,000, 30 at a million
 	impWeight  = 0.10   // importance moves a score by at most this part
 	ageWeight  = 0.05   // age moves a score by at most this part
 	ageHalf    = 90 * 24 * time.Hour
@@ -54,15 +55,25 @@ type queryTerm struct {
 	prefix bool
 }
 
+// A question is what is known before the index is searched.
+type question struct {
+	terms  []queryTerm
+	scopes []queryTerm // their terms in the index; none: everything is searched
+	rows   int         // in the store, about
+}
+
 // Search returns the best memories first. It writes nothing.
 func (s *store) Search(ctx context.Context, q Query) (f Found, err error) {
 	err = s.do(ctx, func(h *handle) error {
 		f = Found{Backend: "sqlite"}
-		asked, rows, err := h.lookUp(ctx, terms.Query(q.Text))
-		if err != nil || len(asked) == 0 {
+		if h.rebuilding() {
+			f.Note = "The index of memories is being made again for this version: older ones may not be found until it is done. "
+		}
+		asked, err := h.lookUp(ctx, terms.Query(q.Text), q.Scopes)
+		if err != nil {
 			return err
 		}
-		hits, err := h.match(ctx, q, plan(asked, termsMost, postings), candidates)
+		hits, err := h.match(ctx, q, asked.plan(termsMost, postings), candidates)
 		if err != nil || len(hits) == 0 {
 			return err
 		}
@@ -74,36 +85,46 @@ func (s *store) Search(ctx context.Context, q Query) (f Found, err error) {
 		}
 		s.tellDamage(bad)
 		hits = slices.DeleteFunc(hits, func(x Hit) bool { return slices.Contains(q.Exclude, x.ID) })
-		f.Hits = gate(choose(hits, asked, rows, q.Limit), q.Gate)
+		f.Hits = gate(choose(hits, asked, q.Limit), q.Gate)
 		return nil
 	})
-	f.Note = s.takeNote()
+	f.Note = strings.TrimSpace(f.Note + s.takeNote())
 	return f, err
 }
 
-// lookUp finds how many rows hold each term, and about how many rows there are.
-// Counting a common term walks its whole posting list, so its count is kept: it
-// serves to leave the term out, and may be old.
-func (h *handle) lookUp(ctx context.Context, words []string) ([]queryTerm, int, error) {
+// lookUp finds how many rows hold each term and each scope, and about how many
+// rows there are. Counting a common term walks its whole posting list, so its
+// count is kept until the store has doubled: it serves to leave the term out,
+// and may be old.
+func (h *handle) lookUp(ctx context.Context, words, scopes []string) (q question, err error) {
 	words = words[:min(len(words), wordsMost)]
 	rows, err := h.number(ctx, "SELECT coalesce(max(id), 0) FROM memories")
-	if err != nil {
-		return nil, 0, err
+	if err != nil || len(words) == 0 {
+		return q, err
 	}
-	asked := make([]queryTerm, len(words))
-	at := make(map[string]*queryTerm, len(words))
-	var ask []string
+	if was := h.counted.Load(); rows > 2*was && h.counted.CompareAndSwap(was, rows) {
+		h.common.Clear()
+	}
+	all := make([]queryTerm, len(words)+len(scopes))
 	for i, w := range words {
-		asked[i] = queryTerm{text: w, prefix: len(words) == 1 && terms.Lone(w)}
-		if n, ok := h.common.Load(w); ok {
-			asked[i].rows = n.(int)
+		all[i] = queryTerm{text: w, prefix: len(words) == 1 && terms.Lone(w)}
+	}
+	for i, scope := range scopes {
+		all[len(words)+i].text = scopeTerm(scope)
+	}
+	q = question{terms: all[:len(words)], scopes: all[len(words):], rows: int(rows)}
+	at := make(map[string]*queryTerm, len(all))
+	var ask []string
+	for i, t := range all {
+		if n, ok := h.common.Load(t.text); ok {
+			all[i].rows = n.(int)
 			continue
 		}
-		at[w] = &asked[i]
-		ask = append(ask, w)
+		at[t.text] = &all[i]
+		ask = append(ask, t.text)
 	}
 	if len(ask) == 0 {
-		return asked, int(rows), nil
+		return q, nil
 	}
 	err = h.query(ctx, "SELECT t.term, t.doc FROM json_each(?) j CROSS JOIN mem_terms t WHERE t.term=j.value", []any{jsonTags(ask)},
 		func(r *sql.Rows) error {
@@ -117,22 +138,56 @@ func (h *handle) lookUp(ctx context.Context, words []string) ([]queryTerm, int, 
 			}
 			return nil
 		})
-	return asked, int(rows), err
+	return q, err
 }
 
 // plan writes the expression for the index: the rarest terms first, as many as
 // the budget of postings allows. Every term is quoted, so that nothing a user
 // types is syntax.
-func plan(asked []queryTerm, most, budget int) string {
-	known := slices.DeleteFunc(slices.Clone(asked), func(t queryTerm) bool { return t.rows == 0 && !t.prefix })
+func (q question) plan(most, budget int) string {
+	known := slices.DeleteFunc(slices.Clone(q.terms), func(t queryTerm) bool { return t.rows == 0 && !t.prefix })
 	slices.SortStableFunc(known, func(a, b queryTerm) int { return a.rows - b.rows })
-	var or []string
+	read := 0
 	for i, t := range known {
-		if i >= termsLeast && (t.rows > budget || i >= most) {
+		if i >= termsLeast && (read+t.rows > budget || i >= most) {
+			known = known[:i]
 			break
 		}
-		budget -= t.rows
-		e := `"` + t.text + `"` // a term has letters, digits and marks only
+		read += t.rows
+	}
+	if len(known) == 0 {
+		return ""
+	}
+	return q.within(anyOf(known), read)
+}
+
+// within restricts an expression that reads so many postings to the scopes of
+// the question, if that pays: scoring a row of another scope costs more than
+// scopePays times what a posting of the scope does, which is counted, too, for
+// BM25. Rows of other scopes are filtered out later in any case.
+func (q question) within(expr string, read int) string {
+	if len(q.scopes) == 0 {
+		return expr
+	}
+	held := 0
+	for _, s := range q.scopes {
+		held += s.rows
+	}
+	switch others := 1 - float64(held)/float64(max(q.rows, 1)); {
+	case held == 0:
+		return ""
+	case float64(held) > scopePays*float64(read)*others:
+		return expr
+	}
+	return "(" + expr + ") AND (" + anyOf(q.scopes) + ")"
+}
+
+// anyOf is an expression for rows that hold one of the terms, which have letters,
+// digits, marks and § only.
+func anyOf(list []queryTerm) string {
+	var or []string
+	for _, t := range list {
+		e := `"` + t.text + `"`
 		if t.prefix {
 			e += "*"
 		}
@@ -261,12 +316,12 @@ func rank(hits []Hit, now time.Time) {
 // choose measures coverage, drops copies that differ in the order of words at
 // most, and puts a newer memory that restates an older one and answers the
 // query as well in front of it: an update is read before what it replaces.
-func choose(hits []Hit, asked []queryTerm, rows, limit int) []Hit {
+func choose(hits []Hit, asked question, limit int) []Hit {
 	var out []Hit
 	var sets []map[string]bool
 	for _, x := range hits {
 		set := terms.Set(x.Content)
-		x.Coverage = coverage(asked, rows, set, x.Time)
+		x.Coverage = asked.coverage(set, x.Time)
 		same, older := -1, -1
 		for i, other := range sets {
 			both := terms.Shared(other, set)
@@ -298,11 +353,11 @@ func choose(hits []Hit, asked []queryTerm, rows, limit int) []Hit {
 // coverage is the share of the query's information that the memory itself
 // holds, its day included. A term that no row holds counts in full, so that a
 // question about something unknown covers little.
-func coverage(asked []queryTerm, rows int, set map[string]bool, said time.Time) float64 {
+func (q question) coverage(set map[string]bool, said time.Time) float64 {
 	day := terms.Set(terms.Day(said))
-	n := float64(max(rows, smallStore)) // among a few memories a missing word would outweigh all that match
+	n := float64(max(q.rows, smallStore)) // among a few memories a missing word would outweigh all that match
 	var all, got float64
-	for _, t := range asked {
+	for _, t := range q.terms {
 		df := min(float64(t.rows), n)
 		weight := math.Log(1 + (n-df+0.5)/(df+0.5))
 		all += weight
@@ -330,11 +385,12 @@ func gate(hits []Hit, least float64) []Hit {
 // similar finds stored memories that say nearly the same as m. They share its
 // rarest words, so that a few of these are enough to ask for.
 func (h *handle) similar(ctx context.Context, m Memory) (out []Memory, err error) {
-	asked, _, err := h.lookUp(ctx, terms.Query(m.Content))
+	scopes := []string{m.Scope}
+	asked, err := h.lookUp(ctx, terms.Query(m.Content), scopes)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := h.match(ctx, Query{Scopes: []string{m.Scope}}, plan(asked, nearTerms, nearPostings), nearRows)
+	hits, err := h.match(ctx, Query{Scopes: scopes}, asked.plan(nearTerms, nearPostings), nearRows)
 	if err != nil || len(hits) == 0 {
 		return nil, err
 	}

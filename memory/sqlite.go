@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -21,12 +22,14 @@ type handle struct {
 	info     os.FileInfo // of the file that was opened
 	readOnly string      // why nothing can be written, "" if it can
 	journal  string
+	schema   int // the version that this program knows
 
 	w *writer // nil if readOnly
 	r *sql.DB
 
-	queries sync.Map // SQL → *sql.Stmt, for r: parsing was a fifth of the time of a search
-	common  sync.Map // term → document frequency, for common terms
+	queries sync.Map     // SQL → *sql.Stmt, for r: parsing was a fifth of the time of a search
+	common  sync.Map     // term → document frequency, for common terms
+	counted atomic.Int64 // about how many rows there were when common was empty
 
 	stop context.CancelFunc // ends the making of the index, if it is at work
 	done chan struct{}      // closed when it has ended
@@ -97,6 +100,21 @@ func (h *handle) number(ctx context.Context, text string, args ...any) (n int64,
 		return 0, err
 	}
 	return n, s.QueryRowContext(ctx, args...).Scan(&n)
+}
+
+// write runs f in a transaction, unless a newer program has changed the file
+// since it was opened: what f would write might then lack what searches need.
+func (h *handle) write(ctx context.Context, f func(*tx) error) error {
+	return h.w.write(ctx, func(t *tx) error {
+		var version int
+		if _, err := t.row("SELECT value FROM meta WHERE key='schema'", nil, &version); err != nil {
+			return err
+		}
+		if version > h.schema {
+			return errNewer
+		}
+		return f(t)
+	})
 }
 
 func (h *handle) close() error {
@@ -262,6 +280,7 @@ func damaged(err error) bool {
 var (
 	errBusy   = errors.New("memory is busy: another process holds the file; try again")
 	errFull   = errors.New("the disk is full: nothing was stored; free some space and try again")
+	errNewer  = errors.New("a newer ferrule has changed the memory file: update ferrule or start it again")
 	errClosed = errors.New("memory is closed")
 )
 

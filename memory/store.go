@@ -21,20 +21,24 @@ import (
 )
 
 // The file has the rows (memories), an index without content over our own terms
-// (mem_fts), its vocabulary with the number of rows for each term (mem_terms),
-// memories that wait for a server (outbox), and numbers about itself (meta).
-// One transaction holds a row, its index entry and those of its neighbours.
+// and the scope (mem_fts), its vocabulary with the number of rows for each term
+// (mem_terms), memories that wait for a server (outbox), and numbers about
+// itself (meta). One transaction holds a row, its index entry and those of its
+// neighbours.
 //
 // Several processes share the file: SQLite's write-ahead log lets all of them
 // read while one writes. What only one may do at a time, making the file and
 // mending it, happens under a lock on memory.lock beside it.
 
 //go:embed schema.sql
-var schema string
+var firstSchema string
+
+//go:embed schema2.sql
+var scopeSchema string
 
 // schemas are the steps that lead from an empty file to today's schema. A step
 // that has been released is never changed.
-func schemas() []string { return []string{schema} }
+func schemas() []string { return []string{firstSchema, scopeSchema} }
 
 // A store is the SQLite backend. It may be used concurrently, and by several
 // processes. The file is opened by the first call.
@@ -173,7 +177,7 @@ func (s *store) lock(ctx context.Context) (unlock func(), err error) {
 // openFile opens the file, makes it if it is not there, and brings it to the
 // newest schema. It is called under the lock.
 func openFile(ctx context.Context, path string, steps []string) (_ *handle, err error) {
-	h := new(handle)
+	h := &handle{schema: len(steps)}
 	defer func() {
 		if err != nil {
 			h.close()

@@ -589,10 +589,10 @@ func TestMigration(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	st, err := n.Stats(t.Context())
-	if err != nil || st.Schema != 2 {
+	if err != nil || st.Schema != len(next.steps) {
 		t.Fatalf("%+v %v", st, err)
 	}
-	copies, _ := filepath.Glob(path + ".schema1-*")
+	copies, _ := filepath.Glob(fmt.Sprintf("%s.schema%d-*", path, len(schemas())))
 	if len(copies) != 1 {
 		t.Fatalf("copies %v", copies)
 	}
@@ -610,7 +610,7 @@ func TestMigration(t *testing.T) {
 	}
 
 	failing := newStore(path)
-	failing.steps = append(next.steps, "CREATE TABLE half(x); no such statement")
+	failing.steps = append(slices.Clone(next.steps), "CREATE TABLE half(x); no such statement")
 	f := &Client{DefaultSettings(), failing}
 	t.Cleanup(func() { f.Close() })
 	if _, err := f.Search(t.Context(), Query{Text: "old"}); err == nil {

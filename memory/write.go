@@ -3,15 +3,18 @@ package memory
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/text/unicode/norm"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"ferrule/memory/internal/terms"
 )
@@ -32,7 +35,7 @@ func (s *store) Ingest(ctx context.Context, ms []Memory) (out []Stored, err erro
 			}
 		}
 		out = make([]Stored, len(ms))
-		err := h.w.write(ctx, func(t *tx) error {
+		err := h.write(ctx, func(t *tx) error {
 			touched := make(map[int64]bool) // rows whose index entry must be made again
 			for i, m := range ms {
 				var err error
@@ -221,9 +224,9 @@ func reindex(t *tx, row int64) error {
 	if err := t.exec("DELETE FROM mem_fts WHERE rowid=?", row); err != nil {
 		return err
 	}
-	var content string
+	var content, scope string
 	var said int64
-	found, err := t.row("SELECT content, said FROM memories WHERE id=? AND superseded_by IS NULL", []any{row}, &content, &said)
+	found, err := t.row("SELECT content, said, scope FROM memories WHERE id=? AND superseded_by IS NULL", []any{row}, &content, &said, &scope)
 	if err != nil || !found {
 		return err
 	}
@@ -234,8 +237,15 @@ func reindex(t *tx, row int64) error {
 			return err
 		}
 	}
-	return t.exec("INSERT INTO mem_fts(rowid, body, prev, nxt, ts) VALUES(?,?,?,?,?)", row, indexText(content),
-		indexText(around[0]), indexText(around[1]), indexText(terms.Day(time.UnixMilli(said))))
+	return t.exec("INSERT INTO mem_fts(rowid, body, prev, nxt, ts, scope) VALUES(?,?,?,?,?,?)", row, indexText(content),
+		indexText(around[0]), indexText(around[1]), indexText(terms.Day(time.UnixMilli(said))), scopeTerm(scope))
+}
+
+// scopeTerm stands for a scope in the index. No text has such a term, since §
+// is neither letter, digit nor mark; the index takes it for part of a word.
+func scopeTerm(scope string) string {
+	h := sha256.Sum256([]byte(scope))
+	return "§" + hex.EncodeToString(h[:8])
 }
 
 func indexText(s string) string { return strings.Join(terms.Index(s), " ") }
@@ -278,7 +288,7 @@ func (s *store) Delete(ctx context.Context, ids []string) (n int, err error) {
 			return errors.New("memory can only be read: " + h.readOnly)
 		}
 		for part := range slices.Chunk(ids, 1000) {
-			err := h.w.write(ctx, func(t *tx) error {
+			err := h.write(ctx, func(t *tx) error {
 				k, err := remove(t, part)
 				n += k
 				return err
@@ -375,16 +385,12 @@ func (s *store) startRebuild(ctx context.Context) error {
 	go func() {
 		defer close(h.done)
 		for more := true; more; {
-			err := h.w.write(work, func(t *tx) (err error) {
-				more, err = rebuildSome(t)
-				return err
-			})
-			if err != nil && code(err) == 0 {
-				return // ended; the next process goes on
+			var err error
+			more, err = h.rebuildSome(work)
+			if err != nil && code(err) != sqlite3.SQLITE_BUSY {
+				return // the next process goes on
 			}
-			if err != nil {
-				more = true // the lock was not to be had
-			}
+			more = more || err != nil // the lock was not to be had
 			select {
 			case <-work.Done():
 				return
@@ -395,15 +401,47 @@ func (s *store) startRebuild(ctx context.Context) error {
 	return nil
 }
 
-// rebuildSome makes the next entries and reports whether there are more. How
-// far it has come stands in the file, so that several processes may share the
-// work.
-func rebuildSome(t *tx) (more bool, err error) {
-	var at int64
+// rebuilding reports whether the index is being made again, as far as this
+// process has to do with it.
+func (h *handle) rebuilding() bool {
+	if h.done == nil {
+		return false
+	}
+	select {
+	case <-h.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// rebuildSome makes the next entries and reports whether there are more.
+func (h *handle) rebuildSome(ctx context.Context) (more bool, err error) {
+	err = h.write(ctx, func(t *tx) (err error) {
+		more, err = rebuildBefore(t)
+		return err
+	})
+	if err == nil {
+		h.w.tidy(ctx, rebuildBatch)
+	}
+	return more, err
+}
+
+// unmade says that the index must be made again, from the beginning.
+const unmade = "UPDATE meta SET value=0 WHERE key='analyzer'; DELETE FROM meta WHERE key='rebuilt'"
+
+// rebuildBefore goes on, newest first, where the last batch ended. That stands
+// in the file, so that several processes may share the work.
+func rebuildBefore(t *tx) (more bool, err error) {
+	var by int
+	if _, err := t.row("SELECT value FROM meta WHERE key='analyzer'", nil, &by); err != nil || by == terms.Version {
+		return false, err // another process has come to the end
+	}
+	at := int64(math.MaxInt64)
 	if _, err := t.row("SELECT value FROM meta WHERE key='rebuilt'", nil, &at); err != nil {
 		return false, err
 	}
-	rows, err := t.ids("SELECT id FROM memories WHERE id>? ORDER BY id LIMIT ?", at, rebuildBatch)
+	rows, err := t.ids("SELECT id FROM memories WHERE id<? ORDER BY id DESC LIMIT ?", at, rebuildBatch)
 	if err != nil {
 		return false, err
 	}
