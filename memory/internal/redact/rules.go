@@ -2,6 +2,7 @@ package redact
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -9,14 +10,17 @@ const privateKey = "private key"
 
 // Pieces of the expressions below.
 const (
-	// sign introduces a value: the end of a quoted key, then = or : and the like.
-	sign = `\\*["'\x60]?(?:\*\*|__)?\s*(?:=>|->|→|:=|==?|:|：|＝|\|)\s*(?:\*\*|__)?\s*`
+	// sign introduces a value: the end of a quoted key or subscript, then = or : and the like.
+	sign = `\\*["'\x60]?\]?(?:\*\*|__)?\s*(?:=>|->|→|:=|==?|:|：|＝|\|)\s*(?:\*\*|__)?\s*`
 
 	// is introduces a value in English prose.
 	is = `\s+(?:is|was|are|be|to|equals|reads)\s+(?:still\s+|now\s+|currently\s+|just\s+|simply\s+|always\s+|set\s+to\s+|going\s+to\s+be\s+|called\s+|changed\s+to\s+)?`
 
-	// value is quoted, and may then hold spaces, or runs to the next space.
-	value = `\\*(?:"([^"\n\\]{4,120})|'([^'\n\\]{4,120})|[\x60“「『(（<]?([^\s"'\x60“”「」『』（），。；、,;\p{Han}]{4,}))`
+	// value is quoted, in Python also as b'…', and may then hold spaces, or runs to the next space.
+	value = `\\*(?:[bru]?"([^"\n\\]{4,120}[^"\s\\]*)|[bru]?'([^'\n\\]{4,120}[^'\s\\]*)|[\x60“「『(（<]?([^\s"'\x60“”「」『』（），。；、,;\p{Han}]{4,}))`
+
+	// holds introduces what is in a file, as in "config/master.key holds".
+	holds = `\s+(?:holds|contains)\s+`
 
 	// gap stands between a key and its sign: "password for the admin of db7:".
 	gap = `(?:\s*[(（][^)）\n]{0,40}[)）])?(?:\s+(?:for|of|on|to|in|at|from)(?:\s+[\w@/'’-]+(?:\.[\w/-]+)*){1,6}?)?`
@@ -24,13 +28,17 @@ const (
 	// talk is prose up to a verb.
 	talk = `(?:[^\n.;:=!?。，；]|\.\w){0,60}?`
 
+	// nameOfPassword and nameOfToken end the names of fields in XML and of arguments.
+	nameOfPassword = `(?:password|passwd|passphrase|pwd)`
+	nameOfToken    = `(?:secret|token|(?:api|access|secret|private|auth|account|encryption|signing|license|shared)[_-]?key)`
+
 	suffix = `(?:[_-]?(?:prod(?:uction)?|dev|stag(?:e|ing)|test|old|new|main|admin|root|db|user|\d{1,2}))?`
 
-	passwordKey = `(?:pass(?:word|wd|phrase|code)|passwort|pswd|kennwort|(?:\b|[_-]|\b(?:db|ftp|smtp|user|root|admin|mail|my))(?:pass|pwd|psw|pw)|\bpin(?:[ _-]?code)?)s?` + suffix
+	passwordKey = `(?:pass(?:word|wd|phrase|code)|passwort|pswd|kennwort|(?:\b|[_-]|\b(?:db|ftp|smtp|user|root|admin|mail|my))(?:pass|pwd|psw|pw)|\bpsk|\bpin(?:[ _-]?code)?)s?` + suffix
 
 	tokenKey = `(?:secret(?:[ _-]?(?:access)?[ _-]?key)?|token|(?:api|access|secret|private|auth|account|encryption|decryption|` +
-		`signing|license|licence|master|shared|app|deploy|subscription|storage|service|session|cookie|jwt|hmac|aes|des|storage|mch|admin|server|client|write|ingest|integration|` +
-		`webhook|activation|product|serial|registration|root|unseal|registry|publish|robot|bot|v3)[ _-]?(?:access[ _-]?)?key|api[ _-]?hash|credential|session[ _-]?id|jsessionid|phpsessid|` +
+		`signing|validation|pre[ _-]?shared|license|licence|master|shared|app|deploy|subscription|storage|service|session|cookie|jwt|hmac|aes|des|storage|mch|admin|server|client|write|ingest|integration|` +
+		`webhook|activation|product|serial|registration|root|unseal|registry|publish|robot|bot|v3)[ ._-]?(?:access[ _-]?)?key|api[ _-]?hash|credential|session[ _-]?id|jsessionid|phpsessid|` +
 		`connect\.sid|signature|bearer|sas[ _-]?url|apikey|accesskey|_auth|base64encodedkey)s?(?:[_-]?(?:value|base))?` + suffix
 
 	// zhGap and zhVerb stand between a Chinese key and its value.
@@ -117,23 +125,50 @@ var rules = []rule{
 	{"token", []string{"hook", "bot", "robot", "trigger", "day.app", "ftqq"}, // addresses that are secrets themselves
 		regexp.MustCompile(`(?i)(?:hooks\.slack\.com/(?:services|workflows|triggers)/|/api/webhooks/\d+/|/bot/v2/hook/|/webhook/send\?key=|/robot/send\?access_token=|/webhookb2/|` +
 			`hooks\.zapier\.com/hooks/catch/|maker\.ifttt\.com/\S+/key/|/hooks?/|/webhooks?/(?:\w+/)?|api\.day\.app/|sctapi\.ftqq\.com/|api\.telegram\.org/bot)([A-Za-z0-9%_.~+:@/-]{12,})`), hook},
-	{"password", []string{"pass", "pwd", "psw", "pw", "pin", "kennwort"}, regexp.MustCompile(`(?i)` + passwordKey + gap + sign + value), assigned},
+	{"password", []string{"pass", "pwd", "psw", "pw", "pin", "psk", "kennwort"}, regexp.MustCompile(`(?i)` + passwordKey + gap + sign + value), assigned},
 	{"password", []string{"pass", "pwd", "pw", "pin", "kennwort"}, regexp.MustCompile(`(?i)` + passwordKey + gap + is + value), assigned},
 	{"password", []string{"pass", "pwd", "pin"}, regexp.MustCompile(`(?i)` + passwordKey + `\b` + talk + `(?:` + is + `|\s+(?:from|became|=|:)\s+)` + value), loose},
 	{"password", []string{"pass", "pwd", "pw"}, regexp.MustCompile(`(?i)\b(?:pass(?:word|wd|phrase|code)?|pwd|pw)\s+` + value), adjacent},
 	{"password", []string{"pin", "passcode"}, regexp.MustCompile(`(?i)\b(?:pin|passcode)(?:\s+(?:code|number))?(?:` + gap + `(?:` + sign + `|` + is + `)|\s+)["'\x60]?(\d{4,8})\b`), accessCode},
 	{"password", []string{"machine"}, regexp.MustCompile(`(?i)\bmachine\s+\S+\s+(?:login\s+\S+\s+)?password\s+(\S{4,})`), given},
+	{"password", []string{"</"}, regexp.MustCompile(`(?i)<((?:[\w.-]*[:.-])?` + nameOfPassword + `)>\s*([^<\s]{4,})\s*</`), element},
+	{"password", []string{"</", "value="}, regexp.MustCompile(`(?i)(?:<key>[^<\n]*` + nameOfPassword + `</key>\s*<string>|\b(?:name|key)=["'][^"'\n]*` + nameOfPassword +
+		`["']\s*(?:value=["']|>))\s*([^<\s"']{4,})`), loose},
+	{"secret", []string{"</", "value="}, regexp.MustCompile(`(?i)(?:<(?:[\w.-]*[:.-])?` + nameOfToken + `>|<key>[^<\n]*` + nameOfToken + `</key>\s*<string>|\b(?:name|key)=["'][^"'\n]*` + nameOfToken +
+		`["']\s*(?:value=["']|>))\s*([^<\s"']{8,})`), token},
+	{"password", []string{"pass", "pwd"}, regexp.MustCompile(`(?i)["'][\w.-]*` + nameOfPassword + `["']\s*,\s*["']([^"'\s]{6,})["']`), loose}, // define('X', '…')
+	{"secret", []string{"secret", "token", "key"}, regexp.MustCompile(`(?i)["'][\w.-]*` + nameOfToken + `["']\s*,\s*["']([^"'\s]{8,})["']`), token},
+	{"password", []string{":*:", ":543", ":6432", "pgpass"}, // a line of .pgpass
+		regexp.MustCompile(`(?:^|\s)(?:\*|[\w-]+(?:\.[\w-]+)*):(?:\*|\d{4,5}):(?:\*|[\w-]+):(?:\*|[\w.@-]+):([^\s:]{4,})`), given},
+	{"password", []string{"net use"}, // before /user:NAME or behind it
+		regexp.MustCompile(`(?i)\bnet\s+use\s+(?:(?:[a-z*]:?\s+)?\\\\\S+\s+"?([^\s/\\*"][^\s"]{3,})"?(?:\s+/|\s*(?:\n|$))|[^|&]{0,120}?/u(?:ser)?:\S+\s+"?([^\s/*"][^\s"]{3,}))`), given},
 	{"secret", []string{"secret", "token", "key", "credential", "sid", "sessid", "session", "signature", "auth", "bearer", "sas", "hash"},
-		regexp.MustCompile(`(?i)` + tokenKey + gap + `(?:` + sign + `|` + is + `)` + value), token},
+		regexp.MustCompile(`(?i)` + tokenKey + gap + `(?:` + sign + `|` + is + `|` + holds + `)` + value), token},
 	{"secret", []string{"secret", "token", "key", "credential"}, regexp.MustCompile(`(?i)(?:\b|_)(?:secret|token|key|credential)s?\s+` + value), looseToken},
 	{"secret", []string{"key", "token"}, regexp.MustCompile(`(?i)\b(?:api|app|secret|access|auth|client)[ _-](?:key|token|secret)\s+` + value), longToken},
 	{"secret", []string{"key"}, regexp.MustCompile(`(?i)(\S+\s+)?\bkey` + gap + `(?:` + sign + `|` + is + `)` + value), plainKey},
+	{"secret", []string{"_key"}, regexp.MustCompile(`(?i)([a-z0-9]+)_key` + suffix + sign + value), settingKey}, // FERNET_KEY=
+	{"secret", []string{"django-insecure-"}, regexp.MustCompile(`django-insecure-([^\s"'\x60]{20,})`), nil},
+	{"secret", []string{"-key", "password", "psk", "secret", "token"},
+		regexp.MustCompile(`(?i)(?:key|password|psk|secret|token)\s+<\(\s*(?:echo|printf)\s+(?:-n\s+)?["']?([^\s"')]{8,})`), token}, // a file made by the shell
+	{"secret", []string{"sk=", "sk:", "sk：", "sk =", "sk 是", "sk 为", "sk是", "sk为", `sk"`}, // beside an access key id, AK
+		regexp.MustCompile(`\b(?:SK|sk)["']?\s*(?:=|:|：|是|为)\s*["'“]?([A-Za-z0-9+/=_-]{20,})`), besideID},
+	{"secret", []string{"akia", "asia", "ltai", "akid", "aklt", "altak", "ak/sk", "ak / sk"}, // id and secret as a pair
+		regexp.MustCompile(`\b(?:(?:AKIA|ASIA|LTAI|AKID|AKLT|ALTAK)[A-Za-z0-9]{12,}|(?i:ak\s?/\s?sk)\s*[:：=是为]?\s*[A-Za-z0-9]{12,})["']?\s*[/,，、:：|;；\s]\s*["']?([A-Za-z0-9+/=_-]{30,})`), token},
+	{"secret", []string{"2fa", "mfa", "otp", "authenticator", "two-factor"}, // seeds of one-time codes
+		regexp.MustCompile(`(?i:(?:2fa|mfa|otp|authenticator|two-factor)[ _-](?:setup[ _-])?(?:seed|secret|key)` + gap + `(?:` + sign + `|` + is + `|\s+))["'\x60]?([A-Z2-7]{16,})\b`), nil},
+	{"secret", []string{"wif", "wallet", "bitcoin", "btc", "钱包"}, regexp.MustCompile(`\b([5KL][1-9A-HJ-NP-Za-km-z]{50,51})\b`), random}, // a Bitcoin key
+	{"secret", []string{digitRun}, regexp.MustCompile(`\b(\d{6}(?:-\d{6}){7})\b`), bitLocker},
+	{"secret", []string{`"auth"`}, regexp.MustCompile(`"auth"\s*:\s*"([A-Za-z0-9+/=]{8,})"`), basic}, // .docker/config.json
 	{"password", []string{"pass", "secret", "token", "key", "credential", "密码", "口令", "密钥", "令牌", "秘钥"},
 		regexp.MustCompile(`(?i)(?:\b(?:password|passwd|passphrase|passcode|token|secret|api[ _-]?key|access[ _-]?key|credentials?)\b|密码|口令|密钥|令牌|秘钥)[^\n;；!?。]{0,60}?[\s:：是为成“"'\x60「（(]([!#-&*+\-./0-9:=?@A-Z^_a-z~]{10,})`), random},
 	{"password", []string{"pass", "pin", "token", "secret", "key"},
 		regexp.MustCompile(`(?i)([^\s"'\x60“”]{6,})["'\x60”]?\s+(?:is|as|was)\s+(?:the|my|our|your|an?)\s+(?:[\w-]+\s+){0,3}?(?:password|passphrase|passcode|pin|token|secret|api key)\b`), loose},
-	{"password", []string{"phrase", "mnemonic", "助记词"},
-		regexp.MustCompile(`(?i)(?:(?:seed|recovery|secret|mnemonic|backup)[ _-]?phrase|mnemonic|助记词)[^\n]{0,40}?[\s:：=是为"'“]((?:[a-z]{3,8}[ ,，、]+){11,23}[a-z]{3,8})\b`), nil},
+	{"password", []string{"phrase", "mnemonic", "seed", "words", "助记词"}, // of a wallet
+		regexp.MustCompile(`(?i)(?:(?:seed|recovery|secret|mnemonic|backup)[ _-]?(?:phrase|words)|mnemonic|助记词|\bseed(?:\s*(?:is|[:：=])))[^\n]{0,40}?[\s:：=是为"'“]((?:\d{0,2}[.)]?\s?[a-z]{3,8}[ ,，、\n]+){11,23}\d{0,2}[.)]?\s?[a-z]{3,8})\b`), seedWords},
+	{"password", []string{"phrase", "口令"}, regexp.MustCompile(`(?i)(?:passphrase|口令)` + gap + `(?:` + sign + `|` + is + `|\s*[是为]\s*)["'“「]((?:[\w-]+ ){3,11}[\w-]+)["'”」]`), quotedPhrase},
+	{"password", []string{"pass", "pw"}, // words and a number, alone behind a comma
+		regexp.MustCompile(`(?i)[,;，；(（]\s*(?:password|passphrase|passwd|pwd|pw)\s+["'\x60]?([a-z]{3,}(?:[-_.][a-z]{3,})+[-_.]?\d{1,4})["'\x60]?(?:[,.;)，。；）]?\s*$|[,.;)，。；）]|\n)`), wordsAndNumber},
 	{"password", []string{"pass", "口令", "密码"},
 		regexp.MustCompile(`(?i)(?:pass(?:phrase|word)|口令|密码)` + gap + `(?:` + sign + `|` + is + `|是|为)\s*["'“\x60]?([a-z]{2,12}(?:[ -][a-z0-9]{2,12}){2,7})["'”\x60.。\n]?`), wordsOnly},
 
@@ -145,6 +180,8 @@ var rules = []rule{
 		regexp.MustCompile(`(?i)(?:密码|口令|密钥|令牌|凭证|token)[^\n。；]{0,60}?(?:改成|改为|换成|换为|变成|变为|更新为|重置为|设为|设成|设置为)了?` + `\s*` + zhValue), loose},
 	{"password", []string{"密码", "口令", "密钥", "令牌"}, regexp.MustCompile(`(?:密码|口令|密钥|令牌)[\p{Han}\s]{0,8}从\s*` + zhValue), loose},
 	{"password", []string{"授权码"}, regexp.MustCompile(`授权码[\p{Han}\s]{0,6}[:：]?\s*([a-z]{16})\b`), nil},
+	{"password", []string{"码"}, // of a screen, a door or a card
+		regexp.MustCompile(`(?:(?i:pin)\s*码|(?:锁屏|开机|门禁|取款|手机|保险箱|保险柜|门锁|行李箱)(?:密码|码))\s*(?:是|为|:|：|=|改成|换成|设为|设成)?了?\s*["'“「]?(\d{4,8})\b`), screenCode},
 	{"password", []string{"提取码", "访问码", "取件码"}, regexp.MustCompile(`(?:提取|访问|取件)码\s*(?:是|为|:|：)?\s*([A-Za-z0-9]{4,8})\b`), mixedCode},
 	{"password", []string{"密码", "口令", "密钥", "令牌"},
 		regexp.MustCompile(`(?:用|拿|以|把)\s*` + zhValue + `["'”」\x60]?\s*(?:作为|当作|当|做|作|设为|设成)?[\p{Han}\s]{0,8}(?:密码|口令|令牌|密钥)`), loose},
@@ -153,7 +190,7 @@ var rules = []rule{
 
 	// Accounts with their passwords.
 	{"password", []string{"credential", "creds", "login", "log in", "sign in", "account", "user", "账", "帐", "用户", "登录"},
-		regexp.MustCompile(`(?i)(?:credentials?|creds|log[ -]?ins?|sign[ -]?in|account|user(?:name)?|账号|账户|帐号|账密|帐密|用户名|用户|登录)[^\n。.]{0,24}?[\s:：是为=用"'\x60(（]([\w.@+-]{2,40})["'\x60]?\s*(?:/|:|：|\||,|，|、)\s*["'\x60]?([!#-&*+\-./0-9:=?@A-Z^_a-z~]{6,})`), pair},
+		regexp.MustCompile(`(?i)(?:credentials?|creds|log[ -]?ins?|sign[ -]?in|account|user(?:name)?|账号|账户|帐号|账密|帐密|用户名|用户|登录)(?:[^\n。.]{0,24}?[\s:：是为=用"'\x60(（]|[^\n。.:]{0,60}?\s(?:is|are)\s)([\w.@+-]{2,40})["'\x60]?\s*(?:/|:|：|\||,|，|、)\s*["'\x60]?([!#-&*+\-./0-9:=?@A-Z^_a-z~]{6,})`), pair},
 
 	// Options of programs.
 	{"password", []string{" -"}, regexp.MustCompile(`(?:^|\s)--?(?:[a-z0-9]+-)*(?:pass(?:word|wd|phrase)?|pwd|storepass|keypass|pw|creds)(?:[ =]|\s+)["']?([^\s"']{4,})`), given},
@@ -164,8 +201,8 @@ var rules = []rule{
 		`plink|pscp|psftp|smbclient|influx|arangosh|neo4j|cypher-shell|clickhouse\w*|isql|tsql|rdesktop|ipmitool)\s(?:[^\n|;&]*?\s)?-(?:p|P|w|a|pw)\s+['"]?([^\s'"]{4,})`), given},
 	{"password", []string{" -u", "--user", "--proxy-user", "-a ", "--creds", "-b "},
 		regexp.MustCompile(`(?:\s-[uUa]\s*|\s--(?:proxy-)?(?:user|creds|auth)[ =])['"]?[\w.@\\+-]+[:%,]([^\s'"]{4,})`), given},
-	{"password", []string{"htpasswd", "rabbitmqctl", "passin", "passout", "chpasswd", "sudo -s", "--password-stdin", "net use", "mc alias", "mc config", "vault login", "redis-cli", "auth ", "identified by", "requirepass", "with password"},
-		regexp.MustCompile(`(?i)(?:htpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+|rabbitmqctl\s+(?:add_user|change_password)\s+\S+\s+|-pass(?:in|out)\s+pass:|echo\s+["']?[\w-]+:|echo\s+(?:-n\s+)?["']?|net\s+use\s+\S+\s+(?:\S+\s+)?(?:/user:\S+\s+)?|` +
+	{"password", []string{"htpasswd", "rabbitmqctl", "passin", "passout", "chpasswd", "sudo -s", "--password-stdin", "mc alias", "mc config", "vault login", "redis-cli", "auth ", "identified by", "requirepass", "with password"},
+		regexp.MustCompile(`(?i)(?:htpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+|rabbitmqctl\s+(?:add_user|change_password)\s+\S+\s+|-pass(?:in|out)\s+pass:|echo\s+["']?[\w-]+:|echo\s+(?:-n\s+)?["']?|` +
 			`\bmc\s+(?:alias\s+set|config\s+host\s+add)\s+\S+\s+\S+\s+\S+\s+|vault\s+login\s+|^\s*auth\s+(?:\w+\s+)?|identified\s+by\s+["']|requirepass\s+|with\s+password\s+)["']?([^\s"'|]{4,})`), shellSecret},
 
 	// Codes.
@@ -246,13 +283,64 @@ func plainKey(f finding) bool {
 	return len(f.value) >= 16 && classify(f.value).digit > 2 && token(f) && !harmlessKey.MatchString(f.first) && !strings.ContainsAny(f.value, "/:")
 }
 
-var harmlessKey = regexp.MustCompile(`(?i)^\W*(?:primary|foreign|cache|sort|partition|object|public|s3|routing|map|hash|idempotency|dedup\w*|host|composite|unique|index|redis|row|ssh|gpg|pgp|translation|locale|message)\s*$`)
+var harmlessKey = regexp.MustCompile(`(?i)^\W*(?:primary|foreign|consumer|cache|sort|partition|object|public|s3|routing|map|hash|idempotency|dedup\w*|host|composite|unique|index|redis|row|etag|content|commit|digest|lookup|file|blob|lock|event|issue|project|site|publishable|ssh|gpg|pgp|translation|locale|message)\s*$`)
 
 // wordsOnly is for a passphrase of words without a mark around it. A participle
 // in front makes it prose: "the password is rotated every quarter".
 func wordsOnly(f finding) bool {
 	words := strings.ReplaceAll(f.value, "-", " ")
 	return phrase(words) && (!participle.MatchString(words) || strings.HasSuffix(strings.TrimRight(f.before, " \"'`“"), ":"))
+}
+
+// seedWords leaves out sentences: lists of such words have no articles.
+func seedWords(f finding) bool { return !articles.MatchString(f.value) }
+
+var articles = regexp.MustCompile(`(?i)\b(?:the|and|for|with|from|are|was|were|has|have|not|our|its|but|into|must|should|will)\b`)
+
+// quotedPhrase takes a sentence for a passphrase unless it speaks of secrets or
+// begins like a message in a dialog.
+func quotedPhrase(f finding) bool {
+	return !aboutSecrets.MatchString(f.value) && (f.value[0] >= 'a' || phrase(f.value))
+}
+
+// settingKey is for names that end in _key. In capitals they are settings; else
+// a hash behind one is what it looks like.
+func settingKey(f finding) bool {
+	return plainKey(f) && (f.first == strings.ToUpper(f.first) || !hashLike.MatchString(f.value))
+}
+
+// besideID is for SK, which also names the sort key of a table.
+func besideID(f finding) bool {
+	around := f.before + f.after
+	return token(f) && !partitionKey.MatchString(around) && (classify(f.value).mixed() || accessID.MatchString(around))
+}
+
+var (
+	accessID     = regexp.MustCompile(`(?i)\bak\b`)
+	partitionKey = regexp.MustCompile(`(?i)\bpk\b`)
+)
+
+// screenCode leaves out dates.
+func screenCode(f finding) bool { return accessCode(f) && !goesOnAsDate.MatchString(f.after) }
+
+var goesOnAsDate = regexp.MustCompile(`^[-/.:]\d`)
+
+func wordsAndNumber(f finding) bool { return !aboutSecrets.MatchString(f.value) && !standsFor(f.value) }
+
+// bitLocker checks a recovery key: eleven divides each of its groups.
+func bitLocker(f finding) bool {
+	for g := range strings.SplitSeq(f.value, "-") {
+		if n, err := strconv.Atoi(g); err != nil || n%11 != 0 || n >= 11<<16 {
+			return false
+		}
+	}
+	return true
+}
+
+// element takes also a word between tags for a password.
+func element(f finding) bool {
+	c := classify(f.value)
+	return assigned(f) || c.lower >= 6 && c.lower == len(f.value) && !aboutSecrets.MatchString(f.value) && !standsFor(f.value)
 }
 
 var participle = regexp.MustCompile(`(?i)^(?:\w+ed|\w+en|read|sent|kept|set|held|valid|empty|case|long|strong|weak|public|shown|part)\b`)

@@ -189,7 +189,7 @@ var placeholder = regexp.MustCompile(`(?i)^(?:x{3,}|\*{2,}|•+|\.{2,}|…+|_{3,
 // technical matches names of algorithms, types, formats and versions.
 var technical = regexp.MustCompile(`(?i)^(?:sha-?\d[\d/-]*\w*|md[45]|base-?(?:16|32|58|64)\w*|(?:argon2|pbkdf2|bcrypt|scrypt|hmac|aes|rsa|ecdsa|` +
 	`chacha|hkdf|ecdh|pkcs)[-_]?\d*\w{0,6}|(?:hs|rs|es|ps)(?:256|384|512)|(?:ed|x|curve)(?:25519|448|509)|oauth2?(?:\.\d)?|utf-?\d+\w*|ipv[46]|u?int\d+|float\d+|(?:var)?char\d*|rfc-?\d+|` +
-	`[vV]?\d+(?:\.\d+)+[-\w.]*|http/?[\d.]*|s3|ec2|k8s|i18n|l10n|(?:cl|o200k|p50k)[-_a-z0-9]*base|gpt-?\d[-\w.]*|claude-[-\w.]*|cve-\d[-\d]*|iso-?\d[-\d]*|ssh-(?:rsa|ed25519|dss)|ecdsa-\S+)$`)
+	`[vV]?\d+(?:\.\d+)+[-\w.]*|http/?[\d.]*|s3|ec2|k8s|i18n|l10n|1password\S*|(?:cl|o200k|p50k)[-_a-z0-9]*base|gpt-?\d[-\w.]*|claude-[-\w.]*|cve-\d[-\d]*|iso-?\d[-\d]*|ssh-(?:rsa|ed25519|dss)|ecdsa-\S+)$`)
 
 var (
 	emailLike = regexp.MustCompile(`^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$`)
