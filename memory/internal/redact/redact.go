@@ -21,9 +21,9 @@ import (
 const minLeft = 6
 
 // Marks returns what stands in a text in the places of secrets.
-func Marks(text string) []string { return redacted.FindAllString(text, -1) }
+func Marks(text string) []string { return redacted().FindAllString(text, -1) }
 
-var redacted = regexp.MustCompile(`\[redacted:[a-z -]+\]`)
+var redacted = lazy(`\[redacted:[a-z -]+\]`)
 
 // Redact cuts secrets out of a text: [redacted:kind] stands in their place. It
 // returns the text, the kinds that were found, and, if the text must not be
@@ -49,7 +49,7 @@ func Redact(text string) (clean string, kinds []string, refuse string) {
 	switch {
 	case slices.Contains(kinds, privateKey):
 		refuse = "it holds a private key"
-	case len(terms.Query(redacted.ReplaceAllString(left.String(), " "))) < minLeft:
+	case len(terms.Query(redacted().ReplaceAllString(left.String(), " "))) < minLeft:
 		refuse = "it is little more than a secret (" + strings.Join(kinds, ", ") + ")"
 	}
 	return b.String(), kinds, refuse
@@ -66,7 +66,7 @@ type span struct {
 type rule struct {
 	kind string
 	keys []string // one of them, in lower case, must occur; it makes the filter some sixty times faster
-	re   *regexp.Regexp
+	re   func() *regexp.Regexp
 	ok   func(finding) bool // nil: always
 }
 
@@ -91,7 +91,7 @@ func secrets(text string) []span {
 		if !slices.ContainsFunc(r.keys, func(k string) bool { return k == digitRun && number || strings.Contains(low, k) }) {
 			continue
 		}
-		for _, m := range r.re.FindAllStringSubmatchIndex(text, -1) {
+		for _, m := range r.re().FindAllStringSubmatchIndex(text, -1) {
 			if sp, ok := r.secret(text, m); ok {
 				all = append(all, sp)
 			}
@@ -124,7 +124,7 @@ func (r *rule) secret(text string, m []int) (span, bool) {
 	if g > 2 && m[2] >= 0 {
 		f.first = text[m[2]:m[3]]
 	}
-	if f.value == "" || redacted.MatchString(f.value) || r.ok != nil && !r.ok(f) {
+	if f.value == "" || redacted().MatchString(f.value) || r.ok != nil && !r.ok(f) {
 		return span{}, false
 	}
 	return span{from, to, r.kind}, true

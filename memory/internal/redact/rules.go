@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -51,7 +50,7 @@ const (
 )
 
 // vendors matches tokens that their first letters give away.
-var vendors = regexp.MustCompile(`^(?:sk-(?:[a-z0-9]{2,10}-)*[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,}` +
+var vendors = lazy(`^(?:sk-(?:[a-z0-9]{2,10}-)*[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,}` +
 	`|gl(?:pat|rt|dt|oas|cbt|ptt|ft|soat|imt|agent)-[A-Za-z0-9_.-]{16,}|xox[abeposr](?:\.xoxp)?-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}` +
 	`|AIza[0-9A-Za-z_-]{30,}|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}|(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}` +
 	`|LTAI[A-Za-z0-9]{12,30}|AKID[A-Za-z0-9]{13,40}|AKLT[A-Za-z0-9]{16,}|ALTAK-?[A-Za-z0-9]{12,}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{40,}` +
@@ -83,8 +82,8 @@ func vendorTokens(text string) (out []span) {
 		for end < len(text) && tokenByte(text[end]) {
 			end++
 		}
-		if end-i >= shortest && !hashLike.MatchString(text[i:end]) || end < len(text) && text[end] == ':' && end-i >= 8 {
-			if n := len(vendors.FindString(text[i:])); n > 0 && vendor(trimEnd(text[i:i+n])) {
+		if end-i >= shortest && !hashLike().MatchString(text[i:end]) || end < len(text) && text[end] == ':' && end-i >= 8 {
+			if n := len(vendors().FindString(text[i:])); n > 0 && vendor(trimEnd(text[i:i+n])) {
 				out = append(out, span{i, i + len(trimEnd(text[i:i+n])), "token"})
 			}
 		}
@@ -106,125 +105,125 @@ func vendor(v string) bool {
 // rules are tried in order; all of them apply.
 var rules = []rule{
 	{privateKey, []string{"private key", "putty-user-key", "age-secret-key-", "age-plugin-"},
-		regexp.MustCompile(`(-{4,5} ?BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)? ?-{4,5}(?s:.{0,400}?)[A-Za-z0-9+/]{20,}(?s:.*)|PuTTY-User-Key-File-\d(?s:.*)|AGE-(?:SECRET-KEY|PLUGIN-[A-Z0-9]+)-1[A-Z0-9]{20,})`),
+		lazy(`(-{4,5} ?BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)? ?-{4,5}(?s:.{0,400}?)[A-Za-z0-9+/]{20,}(?s:.*)|PuTTY-User-Key-File-\d(?s:.*)|AGE-(?:SECRET-KEY|PLUGIN-[A-Z0-9]+)-1[A-Z0-9]{20,})`),
 		nil},
 	{privateKey, []string{"mii", "mhcc", "mc4c", "migh"}, // PKCS 1, 8 and elliptic keys without their first line
-		regexp.MustCompile(`(?:^|[^A-Za-z0-9+/])(MII[EJCB][A-Za-z0-9+/]{2}[IA][BC][A-Za-z0-9+/]{2,4}AN[A-Za-z0-9+/]{40,}|MII[EJCB][A-Za-z0-9+/]{2}IBAA[A-Za-z0-9+/]{40,}|(?:MHcCAQEE|MC4CAQAwBQYDK2V|MIGHAgEAMBMGByq)[A-Za-z0-9+/]{20,})`),
+		lazy(`(?:^|[^A-Za-z0-9+/])(MII[EJCB][A-Za-z0-9+/]{2}[IA][BC][A-Za-z0-9+/]{2,4}AN[A-Za-z0-9+/]{40,}|MII[EJCB][A-Za-z0-9+/]{2}IBAA[A-Za-z0-9+/]{40,}|(?:MHcCAQEE|MC4CAQAwBQYDK2V|MIGHAgEAMBMGByq)[A-Za-z0-9+/]{20,})`),
 		nil},
-	{privateKey, []string{`"d"`}, regexp.MustCompile(`"kty"(?s:.*)"d"\s*:\s*"([A-Za-z0-9_-]{20,})`), nil},
-	{"token", []string{"1//0", "altak"}, regexp.MustCompile(`(1//0[A-Za-z0-9_-]{30,}|bce-v3/ALTAK-[A-Za-z0-9/_-]{20,})`), nil},
-	{"token", []string{"eyj"}, regexp.MustCompile(`(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*|eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+){3})`), nil},
-	{"password", []string{"://"}, regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*)://[^\s/:@'"<>]*:([^\s/'"<>]{3,})@[\w.\[$-]`), inAddress},
-	{"token", []string{"://"}, regexp.MustCompile(`://([A-Za-z0-9_.~%+-]{16,})(?::x-oauth-basic)?@[\w.\[-]`), token},
+	{privateKey, []string{`"d"`}, lazy(`"kty"(?s:.*)"d"\s*:\s*"([A-Za-z0-9_-]{20,})`), nil},
+	{"token", []string{"1//0", "altak"}, lazy(`(1//0[A-Za-z0-9_-]{30,}|bce-v3/ALTAK-[A-Za-z0-9/_-]{20,})`), nil},
+	{"token", []string{"eyj"}, lazy(`(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*|eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+){3})`), nil},
+	{"password", []string{"://"}, lazy(`([a-zA-Z][a-zA-Z0-9+.-]*)://[^\s/:@'"<>]*:([^\s/'"<>]{3,})@[\w.\[$-]`), inAddress},
+	{"token", []string{"://"}, lazy(`://([A-Za-z0-9_.~%+-]{16,})(?::x-oauth-basic)?@[\w.\[-]`), token},
 	{"token", []string{"bearer", "basic", "authorization", "-key", "-token", "digest"},
-		regexp.MustCompile(`(?i)\b(?:bearer|authorization["']?\s*[:=]\s*["']?(?:token|key|apikey|digest|aws4\S*|[a-z]+)?)\s+["']?([A-Za-z0-9._~+/=-]{12,})`), token},
-	{"password", []string{"basic"}, regexp.MustCompile(`(?i)\bbasic\s+([A-Za-z0-9+/=]{8,})`), basic},
-	{"cookie", []string{"cookie", " -b"}, regexp.MustCompile(`(?i)(?:\bcookies?["']?\s*[:=]|\s-b|--cookie)\s*["']?([\w.%-]+=[^\s;,"']{6,}(?:;\s*[\w.%-]+=[^\s;,"']+)*)`), cookie},
+		lazy(`(?i)\b(?:bearer|authorization["']?\s*[:=]\s*["']?(?:token|key|apikey|digest|aws4\S*|[a-z]+)?)\s+["']?([A-Za-z0-9._~+/=-]{12,})`), token},
+	{"password", []string{"basic"}, lazy(`(?i)\bbasic\s+([A-Za-z0-9+/=]{8,})`), basic},
+	{"cookie", []string{"cookie", " -b"}, lazy(`(?i)(?:\bcookies?["']?\s*[:=]|\s-b|--cookie)\s*["']?([\w.%-]+=[^\s;,"']{6,}(?:;\s*[\w.%-]+=[^\s;,"']+)*)`), cookie},
 	{"token", []string{"="}, // in a query
-		regexp.MustCompile(`(?i)[?&](?:[\w.-]*(?:token|secret|signature|api_?key|access_?key|pass(?:word|wd)?|pwd|credential)|key|sig|sign|auth|hmac|code|sid|ticket|jwt)=([^\s&"'<>#，。]{6,})`), inQuery},
+		lazy(`(?i)[?&](?:[\w.-]*(?:token|secret|signature|api_?key|access_?key|pass(?:word|wd)?|pwd|credential)|key|sig|sign|auth|hmac|code|sid|ticket|jwt)=([^\s&"'<>#，。]{6,})`), inQuery},
 	{"token", []string{"hook", "bot", "robot", "trigger", "day.app", "ftqq"}, // addresses that are secrets themselves
-		regexp.MustCompile(`(?i)(?:hooks\.slack\.com/(?:services|workflows|triggers)/|/api/webhooks/\d+/|/bot/v2/hook/|/webhook/send\?key=|/robot/send\?access_token=|/webhookb2/|` +
+		lazy(`(?i)(?:hooks\.slack\.com/(?:services|workflows|triggers)/|/api/webhooks/\d+/|/bot/v2/hook/|/webhook/send\?key=|/robot/send\?access_token=|/webhookb2/|` +
 			`hooks\.zapier\.com/hooks/catch/|maker\.ifttt\.com/\S+/key/|/hooks?/|/webhooks?/(?:\w+/)?|api\.day\.app/|sctapi\.ftqq\.com/|api\.telegram\.org/bot)([A-Za-z0-9%_.~+:@/-]{12,})`), hook},
-	{"password", []string{"pass", "pwd", "psw", "pw", "pin", "psk", "kennwort"}, regexp.MustCompile(`(?i)` + passwordKey + gap + sign + value), assigned},
-	{"password", []string{"pass", "pwd", "pw", "pin", "kennwort"}, regexp.MustCompile(`(?i)` + passwordKey + gap + is + value), assigned},
-	{"password", []string{"pass", "pwd", "pin"}, regexp.MustCompile(`(?i)` + passwordKey + `\b` + talk + `(?:` + is + `|\s+(?:from|became|=|:)\s+)` + value), loose},
-	{"password", []string{"pass", "pwd", "pw"}, regexp.MustCompile(`(?i)\b(?:pass(?:word|wd|phrase|code)?|pwd|pw)\s+` + value), adjacent},
-	{"password", []string{"pin", "passcode"}, regexp.MustCompile(`(?i)\b(?:pin|passcode)(?:\s+(?:code|number))?(?:` + gap + `(?:` + sign + `|` + is + `)|\s+)["'\x60]?(\d{4,8})\b`), accessCode},
-	{"password", []string{"machine"}, regexp.MustCompile(`(?i)\bmachine\s+\S+\s+(?:login\s+\S+\s+)?password\s+(\S{4,})`), given},
-	{"password", []string{"</"}, regexp.MustCompile(`(?i)<((?:[\w.-]*[:.-])?` + nameOfPassword + `)>\s*([^<\s]{4,})\s*</`), element},
-	{"password", []string{"</", "value="}, regexp.MustCompile(`(?i)(?:<key>[^<\n]*` + nameOfPassword + `</key>\s*<string>|\b(?:name|key)=["'][^"'\n]*` + nameOfPassword +
+	{"password", []string{"pass", "pwd", "psw", "pw", "pin", "psk", "kennwort"}, lazy(`(?i)` + passwordKey + gap + sign + value), assigned},
+	{"password", []string{"pass", "pwd", "pw", "pin", "kennwort"}, lazy(`(?i)` + passwordKey + gap + is + value), assigned},
+	{"password", []string{"pass", "pwd", "pin"}, lazy(`(?i)` + passwordKey + `\b` + talk + `(?:` + is + `|\s+(?:from|became|=|:)\s+)` + value), loose},
+	{"password", []string{"pass", "pwd", "pw"}, lazy(`(?i)\b(?:pass(?:word|wd|phrase|code)?|pwd|pw)\s+` + value), adjacent},
+	{"password", []string{"pin", "passcode"}, lazy(`(?i)\b(?:pin|passcode)(?:\s+(?:code|number))?(?:` + gap + `(?:` + sign + `|` + is + `)|\s+)["'\x60]?(\d{4,8})\b`), accessCode},
+	{"password", []string{"machine"}, lazy(`(?i)\bmachine\s+\S+\s+(?:login\s+\S+\s+)?password\s+(\S{4,})`), given},
+	{"password", []string{"</"}, lazy(`(?i)<((?:[\w.-]*[:.-])?` + nameOfPassword + `)>\s*([^<\s]{4,})\s*</`), element},
+	{"password", []string{"</", "value="}, lazy(`(?i)(?:<key>[^<\n]*` + nameOfPassword + `</key>\s*<string>|\b(?:name|key)=["'][^"'\n]*` + nameOfPassword +
 		`["']\s*(?:value=["']|>))\s*([^<\s"']{4,})`), loose},
-	{"secret", []string{"</", "value="}, regexp.MustCompile(`(?i)(?:<(?:[\w.-]*[:.-])?` + nameOfToken + `>|<key>[^<\n]*` + nameOfToken + `</key>\s*<string>|\b(?:name|key)=["'][^"'\n]*` + nameOfToken +
+	{"secret", []string{"</", "value="}, lazy(`(?i)(?:<(?:[\w.-]*[:.-])?` + nameOfToken + `>|<key>[^<\n]*` + nameOfToken + `</key>\s*<string>|\b(?:name|key)=["'][^"'\n]*` + nameOfToken +
 		`["']\s*(?:value=["']|>))\s*([^<\s"']{8,})`), token},
-	{"password", []string{"pass", "pwd"}, regexp.MustCompile(`(?i)["'][\w.-]*` + nameOfPassword + `["']\s*,\s*["']([^"'\s]{6,})["']`), loose}, // define('X', '…')
-	{"secret", []string{"secret", "token", "key"}, regexp.MustCompile(`(?i)["'][\w.-]*` + nameOfToken + `["']\s*,\s*["']([^"'\s]{8,})["']`), token},
+	{"password", []string{"pass", "pwd"}, lazy(`(?i)["'][\w.-]*` + nameOfPassword + `["']\s*,\s*["']([^"'\s]{6,})["']`), loose}, // define('X', '…')
+	{"secret", []string{"secret", "token", "key"}, lazy(`(?i)["'][\w.-]*` + nameOfToken + `["']\s*,\s*["']([^"'\s]{8,})["']`), token},
 	{"password", []string{":*:", ":543", ":6432", "pgpass"}, // a line of .pgpass
-		regexp.MustCompile(`(?:^|\s)(?:\*|[\w-]+(?:\.[\w-]+)*):(?:\*|\d{4,5}):(?:\*|[\w-]+):(?:\*|[\w.@-]+):([^\s:]{4,})`), given},
+		lazy(`(?:^|\s)(?:\*|[\w-]+(?:\.[\w-]+)*):(?:\*|\d{4,5}):(?:\*|[\w-]+):(?:\*|[\w.@-]+):([^\s:]{4,})`), given},
 	{"password", []string{"net use"}, // before /user:NAME or behind it
-		regexp.MustCompile(`(?i)\bnet\s+use\s+(?:(?:[a-z*]:?\s+)?\\\\\S+\s+"?([^\s/\\*"][^\s"]{3,})"?(?:\s+/|\s*(?:\n|$))|[^|&]{0,120}?/u(?:ser)?:\S+\s+"?([^\s/*"][^\s"]{3,}))`), given},
+		lazy(`(?i)\bnet\s+use\s+(?:(?:[a-z*]:?\s+)?\\\\\S+\s+"?([^\s/\\*"][^\s"]{3,})"?(?:\s+/|\s*(?:\n|$))|[^|&]{0,120}?/u(?:ser)?:\S+\s+"?([^\s/*"][^\s"]{3,}))`), given},
 	{"secret", []string{"secret", "token", "key", "credential", "sid", "sessid", "session", "signature", "auth", "bearer", "sas", "hash"},
-		regexp.MustCompile(`(?i)` + tokenKey + gap + `(?:` + sign + `|` + is + `|` + holds + `)` + value), token},
-	{"secret", []string{"secret", "token", "key", "credential"}, regexp.MustCompile(`(?i)(?:\b|_)(?:secret|token|key|credential)s?\s+` + value), looseToken},
-	{"secret", []string{"key", "token"}, regexp.MustCompile(`(?i)\b(?:api|app|secret|access|auth|client)[ _-](?:key|token|secret)\s+` + value), longToken},
-	{"secret", []string{"key"}, regexp.MustCompile(`(?i)(\S+\s+)?\bkey` + gap + `(?:` + sign + `|` + is + `)` + value), plainKey},
-	{"secret", []string{"_key"}, regexp.MustCompile(`(?i)([a-z0-9]+)_key` + suffix + sign + value), settingKey}, // FERNET_KEY=
-	{"secret", []string{"django-insecure-"}, regexp.MustCompile(`django-insecure-([^\s"'\x60]{20,})`), nil},
+		lazy(`(?i)` + tokenKey + gap + `(?:` + sign + `|` + is + `|` + holds + `)` + value), token},
+	{"secret", []string{"secret", "token", "key", "credential"}, lazy(`(?i)(?:\b|_)(?:secret|token|key|credential)s?\s+` + value), looseToken},
+	{"secret", []string{"key", "token"}, lazy(`(?i)\b(?:api|app|secret|access|auth|client)[ _-](?:key|token|secret)\s+` + value), longToken},
+	{"secret", []string{"key"}, lazy(`(?i)(\S+\s+)?\bkey` + gap + `(?:` + sign + `|` + is + `)` + value), plainKey},
+	{"secret", []string{"_key"}, lazy(`(?i)([a-z0-9]+)_key` + suffix + sign + value), settingKey}, // FERNET_KEY=
+	{"secret", []string{"django-insecure-"}, lazy(`django-insecure-([^\s"'\x60]{20,})`), nil},
 	{"secret", []string{"-key", "password", "psk", "secret", "token"},
-		regexp.MustCompile(`(?i)(?:key|password|psk|secret|token)\s+<\(\s*(?:echo|printf)\s+(?:-n\s+)?["']?([^\s"')]{8,})`), token}, // a file made by the shell
+		lazy(`(?i)(?:key|password|psk|secret|token)\s+<\(\s*(?:echo|printf)\s+(?:-n\s+)?["']?([^\s"')]{8,})`), token}, // a file made by the shell
 	{"secret", []string{"sk=", "sk:", "sk：", "sk =", "sk 是", "sk 为", "sk是", "sk为", `sk"`}, // beside an access key id, AK
-		regexp.MustCompile(`\b(?:SK|sk)["']?\s*(?:=|:|：|是|为)\s*["'“]?([A-Za-z0-9+/=_-]{20,})`), besideID},
+		lazy(`\b(?:SK|sk)["']?\s*(?:=|:|：|是|为)\s*["'“]?([A-Za-z0-9+/=_-]{20,})`), besideID},
 	{"secret", []string{"akia", "asia", "ltai", "akid", "aklt", "altak", "ak/sk", "ak / sk"}, // id and secret as a pair
-		regexp.MustCompile(`\b(?:(?:AKIA|ASIA|LTAI|AKID|AKLT|ALTAK)[A-Za-z0-9]{12,}|(?i:ak\s?/\s?sk)\s*[:：=是为]?\s*[A-Za-z0-9]{12,})["']?\s*[/,，、:：|;；\s]\s*["']?([A-Za-z0-9+/=_-]{30,})`), token},
+		lazy(`\b(?:(?:AKIA|ASIA|LTAI|AKID|AKLT|ALTAK)[A-Za-z0-9]{12,}|(?i:ak\s?/\s?sk)\s*[:：=是为]?\s*[A-Za-z0-9]{12,})["']?\s*[/,，、:：|;；\s]\s*["']?([A-Za-z0-9+/=_-]{30,})`), token},
 	{"secret", []string{"2fa", "mfa", "otp", "authenticator", "two-factor"}, // seeds of one-time codes
-		regexp.MustCompile(`(?i:(?:2fa|mfa|otp|authenticator|two-factor)[ _-](?:setup[ _-])?(?:seed|secret|key)` + gap + `(?:` + sign + `|` + is + `|\s+))["'\x60]?([A-Z2-7]{16,})\b`), nil},
-	{"secret", []string{"wif", "wallet", "bitcoin", "btc", "钱包"}, regexp.MustCompile(`\b([5KL][1-9A-HJ-NP-Za-km-z]{50,51})\b`), random}, // a Bitcoin key
-	{"secret", []string{digitRun}, regexp.MustCompile(`\b(\d{6}(?:-\d{6}){7})\b`), bitLocker},
-	{"secret", []string{`"auth"`}, regexp.MustCompile(`"auth"\s*:\s*"([A-Za-z0-9+/=]{8,})"`), basic}, // .docker/config.json
+		lazy(`(?i:(?:2fa|mfa|otp|authenticator|two-factor)[ _-](?:setup[ _-])?(?:seed|secret|key)` + gap + `(?:` + sign + `|` + is + `|\s+))["'\x60]?([A-Z2-7]{16,})\b`), nil},
+	{"secret", []string{"wif", "wallet", "bitcoin", "btc", "钱包"}, lazy(`\b([5KL][1-9A-HJ-NP-Za-km-z]{50,51})\b`), random}, // a Bitcoin key
+	{"secret", []string{digitRun}, lazy(`\b(\d{6}(?:-\d{6}){7})\b`), bitLocker},
+	{"secret", []string{`"auth"`}, lazy(`"auth"\s*:\s*"([A-Za-z0-9+/=]{8,})"`), basic}, // .docker/config.json
 	{"password", []string{"pass", "secret", "token", "key", "credential", "密码", "口令", "密钥", "令牌", "秘钥"},
-		regexp.MustCompile(`(?i)(?:\b(?:password|passwd|passphrase|passcode|token|secret|api[ _-]?key|access[ _-]?key|credentials?)\b|密码|口令|密钥|令牌|秘钥)[^\n;；!?。]{0,60}?[\s:：是为成“"'\x60「（(]([!#-&*+\-./0-9:=?@A-Z^_a-z~]{10,})`), random},
+		lazy(`(?i)(?:\b(?:password|passwd|passphrase|passcode|token|secret|api[ _-]?key|access[ _-]?key|credentials?)\b|密码|口令|密钥|令牌|秘钥)[^\n;；!?。]{0,60}?[\s:：是为成“"'\x60「（(]([!#-&*+\-./0-9:=?@A-Z^_a-z~]{10,})`), random},
 	{"password", []string{"pass", "pin", "token", "secret", "key"},
-		regexp.MustCompile(`(?i)([^\s"'\x60“”]{6,})["'\x60”]?\s+(?:is|as|was)\s+(?:the|my|our|your|an?)\s+(?:[\w-]+\s+){0,3}?(?:password|passphrase|passcode|pin|token|secret|api key)\b`), loose},
+		lazy(`(?i)([^\s"'\x60“”]{6,})["'\x60”]?\s+(?:is|as|was)\s+(?:the|my|our|your|an?)\s+(?:[\w-]+\s+){0,3}?(?:password|passphrase|passcode|pin|token|secret|api key)\b`), loose},
 	{"password", []string{"phrase", "mnemonic", "seed", "words", "助记词"}, // of a wallet
-		regexp.MustCompile(`(?i)(?:(?:seed|recovery|secret|mnemonic|backup)[ _-]?(?:phrase|words)|mnemonic|助记词|\bseed(?:\s*(?:is|[:：=])))[^\n]{0,40}?[\s:：=是为"'“]((?:\d{0,2}[.)]?\s?[a-z]{3,8}[ ,，、\n]+){11,23}\d{0,2}[.)]?\s?[a-z]{3,8})\b`), seedWords},
-	{"password", []string{"phrase", "口令"}, regexp.MustCompile(`(?i)(?:passphrase|口令)` + gap + `(?:` + sign + `|` + is + `|\s*[是为]\s*)["'“「]((?:[\w-]+ ){3,11}[\w-]+)["'”」]`), quotedPhrase},
+		lazy(`(?i)(?:(?:seed|recovery|secret|mnemonic|backup)[ _-]?(?:phrase|words)|mnemonic|助记词|\bseed(?:\s*(?:is|[:：=])))[^\n]{0,40}?[\s:：=是为"'“]((?:\d{0,2}[.)]?\s?[a-z]{3,8}[ ,，、\n]+){11,23}\d{0,2}[.)]?\s?[a-z]{3,8})\b`), seedWords},
+	{"password", []string{"phrase", "口令"}, lazy(`(?i)(?:passphrase|口令)` + gap + `(?:` + sign + `|` + is + `|\s*[是为]\s*)["'“「]((?:[\w-]+ ){3,11}[\w-]+)["'”」]`), quotedPhrase},
 	{"password", []string{"pass", "pw"}, // words and a number, alone behind a comma
-		regexp.MustCompile(`(?i)[,;，；(（]\s*(?:password|passphrase|passwd|pwd|pw)\s+["'\x60]?([a-z]{3,}(?:[-_.][a-z]{3,})+[-_.]?\d{1,4})["'\x60]?(?:[,.;)，。；）]?\s*$|[,.;)，。；）]|\n)`), wordsAndNumber},
+		lazy(`(?i)[,;，；(（]\s*(?:password|passphrase|passwd|pwd|pw)\s+["'\x60]?([a-z]{3,}(?:[-_.][a-z]{3,})+[-_.]?\d{1,4})["'\x60]?(?:[,.;)，。；）]?\s*$|[,.;)，。；）]|\n)`), wordsAndNumber},
 	{"password", []string{"pass", "口令", "密码"},
-		regexp.MustCompile(`(?i)(?:pass(?:phrase|word)|口令|密码)` + gap + `(?:` + sign + `|` + is + `|是|为)\s*["'“\x60]?([a-z]{2,12}(?:[ -][a-z0-9]{2,12}){2,7})["'”\x60.。\n]?`), wordsOnly},
+		lazy(`(?i)(?:pass(?:phrase|word)|口令|密码)` + gap + `(?:` + sign + `|` + is + `|是|为)\s*["'“\x60]?([a-z]{2,12}(?:[ -][a-z0-9]{2,12}){2,7})["'”\x60.。\n]?`), wordsOnly},
 
 	// Chinese, with and without a verb.
-	{"password", []string{"密码", "密碼", "口令", "暗号", "暗號", "码", "pin"}, regexp.MustCompile(zhPassword + zhGap + zhVerb + zhValue), chinese},
+	{"password", []string{"密码", "密碼", "口令", "暗号", "暗號", "码", "pin"}, lazy(zhPassword + zhGap + zhVerb + zhValue), chinese},
 	{"secret", []string{"密钥", "密鑰", "令牌", "秘钥", "私钥", "凭证", "凭据", "token", "key", "secret", "序列号"},
-		regexp.MustCompile(zhToken + zhGap + zhVerb + zhValue), chineseToken},
+		lazy(zhToken + zhGap + zhVerb + zhValue), chineseToken},
 	{"password", []string{"密码", "口令", "密钥", "令牌", "凭证", "token"},
-		regexp.MustCompile(`(?i)(?:密码|口令|密钥|令牌|凭证|token)[^\n。；]{0,60}?(?:改成|改为|换成|换为|变成|变为|更新为|重置为|设为|设成|设置为)了?` + `\s*` + zhValue), loose},
-	{"password", []string{"密码", "口令", "密钥", "令牌"}, regexp.MustCompile(`(?:密码|口令|密钥|令牌)[\p{Han}\s]{0,8}从\s*` + zhValue), loose},
-	{"password", []string{"授权码"}, regexp.MustCompile(`授权码[\p{Han}\s]{0,6}[:：]?\s*([a-z]{16})\b`), nil},
+		lazy(`(?i)(?:密码|口令|密钥|令牌|凭证|token)[^\n。；]{0,60}?(?:改成|改为|换成|换为|变成|变为|更新为|重置为|设为|设成|设置为)了?` + `\s*` + zhValue), loose},
+	{"password", []string{"密码", "口令", "密钥", "令牌"}, lazy(`(?:密码|口令|密钥|令牌)[\p{Han}\s]{0,8}从\s*` + zhValue), loose},
+	{"password", []string{"授权码"}, lazy(`授权码[\p{Han}\s]{0,6}[:：]?\s*([a-z]{16})\b`), nil},
 	{"password", []string{"码"}, // of a screen, a door or a card
-		regexp.MustCompile(`(?:(?i:pin)\s*码|(?:锁屏|开机|门禁|取款|手机|保险箱|保险柜|门锁|行李箱)(?:密码|码))\s*(?:是|为|:|：|=|改成|换成|设为|设成)?了?\s*["'“「]?(\d{4,8})\b`), screenCode},
-	{"password", []string{"提取码", "访问码", "取件码"}, regexp.MustCompile(`(?:提取|访问|取件)码\s*(?:是|为|:|：)?\s*([A-Za-z0-9]{4,8})\b`), mixedCode},
+		lazy(`(?:(?i:pin)\s*码|(?:锁屏|开机|门禁|取款|手机|保险箱|保险柜|门锁|行李箱)(?:密码|码))\s*(?:是|为|:|：|=|改成|换成|设为|设成)?了?\s*["'“「]?(\d{4,8})\b`), screenCode},
+	{"password", []string{"提取码", "访问码", "取件码"}, lazy(`(?:提取|访问|取件)码\s*(?:是|为|:|：)?\s*([A-Za-z0-9]{4,8})\b`), mixedCode},
 	{"password", []string{"密码", "口令", "密钥", "令牌"},
-		regexp.MustCompile(`(?:用|拿|以|把)\s*` + zhValue + `["'”」\x60]?\s*(?:作为|当作|当|做|作|设为|设成)?[\p{Han}\s]{0,8}(?:密码|口令|令牌|密钥)`), loose},
+		lazy(`(?:用|拿|以|把)\s*` + zhValue + `["'”」\x60]?\s*(?:作为|当作|当|做|作|设为|设成)?[\p{Han}\s]{0,8}(?:密码|口令|令牌|密钥)`), loose},
 	{"one-time code", []string{"码", "碼", "动态口令", "代码"},
-		regexp.MustCompile(`(?:验证码|驗證碼|校验码|动态(?:码|口令|密码)|确认码|登录码|一次性(?:代码|密码|口令)|(?:恢复|备用|备份|救援)(?:码|代码))` + zhGap + zhVerb + `[\["'“「（(]?` + codes), chineseCode},
+		lazy(`(?:验证码|驗證碼|校验码|动态(?:码|口令|密码)|确认码|登录码|一次性(?:代码|密码|口令)|(?:恢复|备用|备份|救援)(?:码|代码))` + zhGap + zhVerb + `[\["'“「（(]?` + codes), chineseCode},
 
 	// Accounts with their passwords.
 	{"password", []string{"credential", "creds", "login", "log in", "sign in", "account", "user", "账", "帐", "用户", "登录"},
-		regexp.MustCompile(`(?i)(?:credentials?|creds|log[ -]?ins?|sign[ -]?in|account|user(?:name)?|账号|账户|帐号|账密|帐密|用户名|用户|登录)(?:[^\n。.]{0,24}?[\s:：是为=用"'\x60(（]|[^\n。.:]{0,60}?\s(?:is|are)\s)([\w.@+-]{2,40})["'\x60]?\s*(?:/|:|：|\||,|，|、)\s*["'\x60]?([!#-&*+\-./0-9:=?@A-Z^_a-z~]{6,})`), pair},
+		lazy(`(?i)(?:credentials?|creds|log[ -]?ins?|sign[ -]?in|account|user(?:name)?|账号|账户|帐号|账密|帐密|用户名|用户|登录)(?:[^\n。.]{0,24}?[\s:：是为=用"'\x60(（]|[^\n。.:]{0,60}?\s(?:is|are)\s)([\w.@+-]{2,40})["'\x60]?\s*(?:/|:|：|\||,|，|、)\s*["'\x60]?([!#-&*+\-./0-9:=?@A-Z^_a-z~]{6,})`), pair},
 
 	// Options of programs.
-	{"password", []string{" -"}, regexp.MustCompile(`(?:^|\s)--?(?:[a-z0-9]+-)*(?:pass(?:word|wd|phrase)?|pwd|storepass|keypass|pw|creds)(?:[ =]|\s+)["']?([^\s"']{4,})`), given},
-	{"secret", []string{"--"}, regexp.MustCompile(`(?:^|\s)--?(?:[a-z0-9]+-)*(?:secret|token|api-?key|access-?key|secret-?key|auth-?key|key|bearer)(?:[ =]|\s+)["']?([^\s"']{8,})`), givenToken},
-	{"password", []string{" -"}, regexp.MustCompile(`\b(?:mysql\w*|mariadb\w*|mycli)\s(?:[^\n|;&]*?\s)?-p['"]?([^\s'"]{4,})`), given},
-	{"password", []string{" -"}, regexp.MustCompile(`\b(?:sshpass|zip|unzip|7za?|rar|unrar)\s(?:[^\n|;&]*?\s)?-(?:p|P|hp)\s?['"]?([^\s'"]{4,})`), given},
-	{"password", []string{" -"}, regexp.MustCompile(`\b(?:docker|podman|skopeo|helm|nerdctl|oc|az|mongo\w*|twine|cqlsh|psexec\w*|xfreerdp|mosquitto_\w+|sqlcmd|bcp|ldap\w+|redis-cli|` +
+	{"password", []string{" -"}, lazy(`(?:^|\s)--?(?:[a-z0-9]+-)*(?:pass(?:word|wd|phrase)?|pwd|storepass|keypass|pw|creds)(?:[ =]|\s+)["']?([^\s"']{4,})`), given},
+	{"secret", []string{"--"}, lazy(`(?:^|\s)--?(?:[a-z0-9]+-)*(?:secret|token|api-?key|access-?key|secret-?key|auth-?key|key|bearer)(?:[ =]|\s+)["']?([^\s"']{8,})`), givenToken},
+	{"password", []string{" -"}, lazy(`\b(?:mysql\w*|mariadb\w*|mycli)\s(?:[^\n|;&]*?\s)?-p['"]?([^\s'"]{4,})`), given},
+	{"password", []string{" -"}, lazy(`\b(?:sshpass|zip|unzip|7za?|rar|unrar)\s(?:[^\n|;&]*?\s)?-(?:p|P|hp)\s?['"]?([^\s'"]{4,})`), given},
+	{"password", []string{" -"}, lazy(`\b(?:docker|podman|skopeo|helm|nerdctl|oc|az|mongo\w*|twine|cqlsh|psexec\w*|xfreerdp|mosquitto_\w+|sqlcmd|bcp|ldap\w+|redis-cli|` +
 		`plink|pscp|psftp|smbclient|influx|arangosh|neo4j|cypher-shell|clickhouse\w*|isql|tsql|rdesktop|ipmitool)\s(?:[^\n|;&]*?\s)?-(?:p|P|w|a|pw)\s+['"]?([^\s'"]{4,})`), given},
 	{"password", []string{" -u", "--user", "--proxy-user", "-a ", "--creds", "-b "},
-		regexp.MustCompile(`(?:\s-[uUa]\s*|\s--(?:proxy-)?(?:user|creds|auth)[ =])['"]?[\w.@\\+-]+[:%,]([^\s'"]{4,})`), given},
+		lazy(`(?:\s-[uUa]\s*|\s--(?:proxy-)?(?:user|creds|auth)[ =])['"]?[\w.@\\+-]+[:%,]([^\s'"]{4,})`), given},
 	{"password", []string{"htpasswd", "rabbitmqctl", "passin", "passout", "chpasswd", "sudo -s", "--password-stdin", "mc alias", "mc config", "vault login", "redis-cli", "auth ", "identified by", "requirepass", "with password"},
-		regexp.MustCompile(`(?i)(?:htpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+|rabbitmqctl\s+(?:add_user|change_password)\s+\S+\s+|-pass(?:in|out)\s+pass:|echo\s+["']?[\w-]+:|echo\s+(?:-n\s+)?["']?|` +
+		lazy(`(?i)(?:htpasswd\s+-\w*b\w*\s+\S+\s+\S+\s+|rabbitmqctl\s+(?:add_user|change_password)\s+\S+\s+|-pass(?:in|out)\s+pass:|echo\s+["']?[\w-]+:|echo\s+(?:-n\s+)?["']?|` +
 			`\bmc\s+(?:alias\s+set|config\s+host\s+add)\s+\S+\s+\S+\s+\S+\s+|vault\s+login\s+|^\s*auth\s+(?:\w+\s+)?|identified\s+by\s+["']|requirepass\s+|with\s+password\s+)["']?([^\s"'|]{4,})`), shellSecret},
 
 	// Codes.
-	{"one-time code", []string{"code"}, regexp.MustCompile(`(\w+)\s+code\s+is\s+(?:now\s+)?["'\x60]?([A-Z0-9]{4,8})\b`), plainCode},
-	{"one-time code", []string{"code", "otp", "2fa", "mfa"}, regexp.MustCompile(`(?i)` + codeKey + gap + `(?:` + sign + `|` + is + `)["'\x60]?` + codes), accessCode},
-	{"one-time code", []string{"code", "otp", "2fa", "mfa"}, regexp.MustCompile(`(?i)` + codeKey + `\s+["'\x60]?(\d{3,}(?:[- ]\d{3,})*|[a-z0-9]{4,6}-[a-z0-9]{4,6})`), accessCode},
+	{"one-time code", []string{"code"}, lazy(`(\w+)\s+code\s+is\s+(?:now\s+)?["'\x60]?([A-Z0-9]{4,8})\b`), plainCode},
+	{"one-time code", []string{"code", "otp", "2fa", "mfa"}, lazy(`(?i)` + codeKey + gap + `(?:` + sign + `|` + is + `)["'\x60]?` + codes), accessCode},
+	{"one-time code", []string{"code", "otp", "2fa", "mfa"}, lazy(`(?i)` + codeKey + `\s+["'\x60]?(\d{3,}(?:[- ]\d{3,})*|[a-z0-9]{4,6}-[a-z0-9]{4,6})`), accessCode},
 	{"password", []string{"app", "应用", "专用", "授权码", "2fa", "totp", "authenticator", "two-factor", "password"},
-		regexp.MustCompile(`(?i)(?:app(?:lication)?[ -](?:specific )?passwords?|app-specific|应用专用密码|专用密码|应用密码|授权码|(?:2fa|totp|authenticator|two-factor)(?: secret| key| setup)?|password)[^\n]{0,40}?[\s:：是为"'“]([A-Za-z0-9]{4}(?:[ -][A-Za-z0-9]{4}){3,7})\b`), grouped},
+		lazy(`(?i)(?:app(?:lication)?[ -](?:specific )?passwords?|app-specific|应用专用密码|专用密码|应用密码|授权码|(?:2fa|totp|authenticator|two-factor)(?: secret| key| setup)?|password)[^\n]{0,40}?[\s:：是为"'“]([A-Za-z0-9]{4}(?:[ -][A-Za-z0-9]{4}){3,7})\b`), grouped},
 
 	// Numbers of people.
-	{"identity number", []string{digitRun}, regexp.MustCompile(`(?:^|[^0-9A-Za-z])([1-9]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[0-9Xx])`), chinaID},
-	{"identity number", []string{digitRun}, regexp.MustCompile(`(?:^|[^0-9A-Za-z-])([0-8]\d{2}-\d{2}-\d{4})`), socialSecurity},
-	{"identity number", []string{digitRun}, regexp.MustCompile(`(?:^|[^0-9A-Za-z.])(\d{3}\.\d{3}\.\d{3}-\d{2})`), cpf},
-	{"identity number", []string{digitRun}, regexp.MustCompile(`(?:^|[^0-9A-Za-z])([A-Z][1289]\d{8})`), taiwanID},
-	{"identity number", []string{"("}, regexp.MustCompile(`(?:^|[^0-9A-Za-z])([A-Z]\d{6}\([0-9A]\))`), hongKongID},
+	{"identity number", []string{digitRun}, lazy(`(?:^|[^0-9A-Za-z])([1-9]\d{5}(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[0-9Xx])`), chinaID},
+	{"identity number", []string{digitRun}, lazy(`(?:^|[^0-9A-Za-z-])([0-8]\d{2}-\d{2}-\d{4})`), socialSecurity},
+	{"identity number", []string{digitRun}, lazy(`(?:^|[^0-9A-Za-z.])(\d{3}\.\d{3}\.\d{3}-\d{2})`), cpf},
+	{"identity number", []string{digitRun}, lazy(`(?:^|[^0-9A-Za-z])([A-Z][1289]\d{8})`), taiwanID},
+	{"identity number", []string{"("}, lazy(`(?:^|[^0-9A-Za-z])([A-Z]\d{6}\([0-9A]\))`), hongKongID},
 	{"identity number", []string{"ssn", "social security", "身份证", "护照", "passport", "national insurance", "nino", "id card", "id number"},
-		regexp.MustCompile(`(?i)(?:\bssn|social security(?: number| no\.?)?|身份证(?:号码?)?|护照(?:号码?)?|passport(?: number| no\.?)?|national insurance(?: number| no\.?)?|nino|id (?:card|number))\s*(?:is|was|=|:|：|是|为|#)?\s*([A-Z]{0,2}[ -]?\d(?:[ -]?\d){5,16}[A-Z]?)\b`), accessCode},
-	{"account number", []string{digitRun}, regexp.MustCompile(`(?:^|[^0-9A-Za-z])([A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)(?:[^0-9A-Za-z]|$)`), iban},
-	{"card number", []string{digitRun}, regexp.MustCompile(`(?:^|[^0-9A-Za-z.])((?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6\d{3})(?:[ -]?\d{4}){2,3}[ -]?\d{1,7}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5})`), card},
-	{"phone number", []string{digitRun}, regexp.MustCompile(`(?:^|[^0-9A-Za-z._/-])((?:(?:\+|00)?86[- ]?)?1[3-9]\d[- ]?\d{4}[- ]?\d{4}|\+[1-9]\d{0,2}[- .]?\(?\d{1,4}\)?(?:[- .]?\d{2,4}){2,4}|0\d{2,3}[- ]\d{7,8}|\(\d{3}\) ?\d{3}[-. ]\d{4}|[2-9]\d{2}[-.][2-9]\d{2}[-.]\d{4})`), personal},
+		lazy(`(?i)(?:\bssn|social security(?: number| no\.?)?|身份证(?:号码?)?|护照(?:号码?)?|passport(?: number| no\.?)?|national insurance(?: number| no\.?)?|nino|id (?:card|number))\s*(?:is|was|=|:|：|是|为|#)?\s*([A-Z]{0,2}[ -]?\d(?:[ -]?\d){5,16}[A-Z]?)\b`), accessCode},
+	{"account number", []string{digitRun}, lazy(`(?:^|[^0-9A-Za-z])([A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)(?:[^0-9A-Za-z]|$)`), iban},
+	{"card number", []string{digitRun}, lazy(`(?:^|[^0-9A-Za-z.])((?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6\d{3})(?:[ -]?\d{4}){2,3}[ -]?\d{1,7}|3[47]\d{2}[ -]?\d{6}[ -]?\d{5})`), card},
+	{"phone number", []string{digitRun}, lazy(`(?:^|[^0-9A-Za-z._/-])((?:(?:\+|00)?86[- ]?)?1[3-9]\d[- ]?\d{4}[- ]?\d{4}|\+[1-9]\d{0,2}[- .]?\(?\d{1,4}\)?(?:[- .]?\d{2,4}){2,4}|0\d{2,3}[- ]\d{7,8}|\(\d{3}\) ?\d{3}[-. ]\d{4}|[2-9]\d{2}[-.][2-9]\d{2}[-.]\d{4})`), personal},
 	{"phone number", []string{"phone", "mobile", "cell", "tel", "call", "whatsapp", "电话", "手机"},
-		regexp.MustCompile(`(?i)(?:\b(?:phone|mobile|cell|tel|telephone|whatsapp)(?: number| no\.?)?|\bcall (?:me|her|him|us)(?: at| on)?|电话|手机)(?:号码?)?\s*(?:is|was|=|:|：|是|为)?\s*(\+?\(?\d{2,4}\)?(?:[- .]?\d{2,4}){2,4})`), phoneNamed},
+		lazy(`(?i)(?:\b(?:phone|mobile|cell|tel|telephone|whatsapp)(?: number| no\.?)?|\bcall (?:me|her|him|us)(?: at| on)?|电话|手机)(?:号码?)?\s*(?:is|was|=|:|：|是|为)?\s*(\+?\(?\d{2,4}\)?(?:[- .]?\d{2,4}){2,4})`), phoneNamed},
 }
 
 // codeKey names codes that open something once, codes is one or a list of them.
@@ -264,7 +263,7 @@ func hook(f finding) bool {
 
 // looseToken is for a token that only a space parts from its name.
 func looseToken(f finding) bool {
-	return len(f.value) >= 16 && token(f) && !hashLike.MatchString(f.value)
+	return len(f.value) >= 16 && token(f) && !hashLike().MatchString(f.value)
 }
 
 // longToken is for a token that only a space parts from a name of two words.
@@ -272,60 +271,62 @@ func longToken(f finding) bool { return len(f.value) >= 16 && token(f) }
 
 // plainCode leaves out the codes that programs and countries have.
 func plainCode(f finding) bool {
-	return classify(f.value).digit >= 2 && !harmlessCode.MatchString(f.first) && !counted(f) && !technical.MatchString(f.value)
+	return classify(f.value).digit >= 2 && !harmlessCode().MatchString(f.first) && !counted(f) && !technical().MatchString(f.value)
 }
 
-var harmlessCode = regexp.MustCompile(`(?i)^(?:error|status|exit|return|response|country|zip|area|postal|source|http|result|reason|language|currency|color|colour|product|item|order|sku|tracking|dial|invite|promo|discount|coupon|event|op|key|char|byte|machine|dress)$`)
+var harmlessCode = lazy(`(?i)^(?:error|status|exit|return|response|country|zip|area|postal|source|http|result|reason|language|currency|color|colour|product|item|order|sku|tracking|dial|invite|promo|discount|coupon|event|op|key|char|byte|machine|dress)$`)
 
 // plainKey is for the word key alone, which names many things that are not
 // secret.
 func plainKey(f finding) bool {
-	return len(f.value) >= 16 && classify(f.value).digit > 2 && token(f) && !harmlessKey.MatchString(f.first) && !strings.ContainsAny(f.value, "/:")
+	return len(f.value) >= 16 && classify(f.value).digit > 2 && token(f) && !harmlessKey().MatchString(f.first) && !strings.ContainsAny(f.value, "/:")
 }
 
-var harmlessKey = regexp.MustCompile(`(?i)^\W*(?:primary|foreign|consumer|cache|sort|partition|object|public|s3|routing|map|hash|idempotency|dedup\w*|host|composite|unique|index|redis|row|etag|content|commit|digest|lookup|file|blob|lock|event|issue|project|site|publishable|ssh|gpg|pgp|translation|locale|message)\s*$`)
+var harmlessKey = lazy(`(?i)^\W*(?:primary|foreign|consumer|cache|sort|partition|object|public|s3|routing|map|hash|idempotency|dedup\w*|host|composite|unique|index|redis|row|etag|content|commit|digest|lookup|file|blob|lock|event|issue|project|site|publishable|ssh|gpg|pgp|translation|locale|message)\s*$`)
 
 // wordsOnly is for a passphrase of words without a mark around it. A participle
 // in front makes it prose: "the password is rotated every quarter".
 func wordsOnly(f finding) bool {
 	words := strings.ReplaceAll(f.value, "-", " ")
-	return phrase(words) && (!participle.MatchString(words) || strings.HasSuffix(strings.TrimRight(f.before, " \"'`“"), ":"))
+	return phrase(words) && (!participle().MatchString(words) || strings.HasSuffix(strings.TrimRight(f.before, " \"'`“"), ":"))
 }
 
 // seedWords leaves out sentences: lists of such words have no articles.
-func seedWords(f finding) bool { return !articles.MatchString(f.value) }
+func seedWords(f finding) bool { return !articles().MatchString(f.value) }
 
-var articles = regexp.MustCompile(`(?i)\b(?:the|and|for|with|from|are|was|were|has|have|not|our|its|but|into|must|should|will)\b`)
+var articles = lazy(`(?i)\b(?:the|and|for|with|from|are|was|were|has|have|not|our|its|but|into|must|should|will)\b`)
 
 // quotedPhrase takes a sentence for a passphrase unless it speaks of secrets or
 // begins like a message in a dialog.
 func quotedPhrase(f finding) bool {
-	return !aboutSecrets.MatchString(f.value) && (f.value[0] >= 'a' || phrase(f.value))
+	return !aboutSecrets().MatchString(f.value) && (f.value[0] >= 'a' || phrase(f.value))
 }
 
 // settingKey is for names that end in _key. In capitals they are settings; else
 // a hash behind one is what it looks like.
 func settingKey(f finding) bool {
-	return plainKey(f) && (f.first == strings.ToUpper(f.first) || !hashLike.MatchString(f.value))
+	return plainKey(f) && (f.first == strings.ToUpper(f.first) || !hashLike().MatchString(f.value))
 }
 
 // besideID is for SK, which also names the sort key of a table.
 func besideID(f finding) bool {
 	around := f.before + f.after
-	return token(f) && !partitionKey.MatchString(around) && (classify(f.value).mixed() || accessID.MatchString(around))
+	return token(f) && !partitionKey().MatchString(around) && (classify(f.value).mixed() || accessID().MatchString(around))
 }
 
 var (
-	accessID     = regexp.MustCompile(`(?i)\bak\b`)
-	partitionKey = regexp.MustCompile(`(?i)\bpk\b`)
+	accessID     = lazy(`(?i)\bak\b`)
+	partitionKey = lazy(`(?i)\bpk\b`)
 )
 
 // screenCode leaves out dates.
-func screenCode(f finding) bool { return accessCode(f) && !goesOnAsDate.MatchString(f.after) }
+func screenCode(f finding) bool { return accessCode(f) && !goesOnAsDate().MatchString(f.after) }
 
-var goesOnAsDate = regexp.MustCompile(`^[-/.:]\d`)
+var goesOnAsDate = lazy(`^[-/.:]\d`)
 
-func wordsAndNumber(f finding) bool { return !aboutSecrets.MatchString(f.value) && !standsFor(f.value) }
+func wordsAndNumber(f finding) bool {
+	return !aboutSecrets().MatchString(f.value) && !standsFor(f.value)
+}
 
 // bitLocker checks a recovery key: eleven divides each of its groups.
 func bitLocker(f finding) bool {
@@ -340,10 +341,10 @@ func bitLocker(f finding) bool {
 // element takes also a word between tags for a password.
 func element(f finding) bool {
 	c := classify(f.value)
-	return assigned(f) || c.lower >= 6 && c.lower == len(f.value) && !aboutSecrets.MatchString(f.value) && !standsFor(f.value)
+	return assigned(f) || c.lower >= 6 && c.lower == len(f.value) && !aboutSecrets().MatchString(f.value) && !standsFor(f.value)
 }
 
-var participle = regexp.MustCompile(`(?i)^(?:\w+ed|\w+en|read|sent|kept|set|held|valid|empty|case|long|strong|weak|public|shown|part)\b`)
+var participle = lazy(`(?i)^(?:\w+ed|\w+en|read|sent|kept|set|held|valid|empty|case|long|strong|weak|public|shown|part)\b`)
 
 // offTopic are characters of what a Chinese sentence says of passwords in
 // general.
@@ -358,14 +359,14 @@ func chinese(f finding) bool {
 	if direct {
 		return assigned(f) || accessCode(f) && !expression(f.value) && !named(f.value+"-x")
 	}
-	return loose(f) || digitsOnly.MatchString(f.value) && strings.HasSuffix(f.first, "成") && !counted(f)
+	return loose(f) || digitsOnly().MatchString(f.value) && strings.HasSuffix(f.first, "成") && !counted(f)
 }
 
 func chineseToken(f finding) bool { return !strings.ContainsAny(f.first, offTopic) && token(f) }
 
 func mixedCode(f finding) bool {
 	c := classify(f.value)
-	return c.digit > 0 && !counted(f) && !technical.MatchString(f.value)
+	return c.digit > 0 && !counted(f) && !technical().MatchString(f.value)
 }
 
 func chineseCode(f finding) bool { return !strings.ContainsAny(f.first, offTopic) && accessCode(f) }
@@ -384,15 +385,15 @@ func givenToken(f finding) bool { return given(f) && token(f) }
 // if it goes to a program that reads a password.
 func shellSecret(f finding) bool {
 	line := f.before[strings.LastIndexByte(f.before, '\n')+1:]
-	if echoed.MatchString(line) {
-		return given(f) && readsPassword.MatchString(f.after)
+	if echoed().MatchString(line) {
+		return given(f) && readsPassword().MatchString(f.after)
 	}
 	return given(f) && classify(f.value).letters() > 0
 }
 
 var (
-	echoed        = regexp.MustCompile(`\becho\s+(?:-n\s+)?["']?(?:[\w-]+:)?$`)
-	readsPassword = regexp.MustCompile(`^[?.:]*["']?\s*\|\s*(?:sudo\s+(?:-\w+\s+)*(?:-S|chpasswd)|(?:\w+\s+)*chpasswd|[^|\n]*(?:--password-stdin|--passphrase-fd 0|--with-token)|passwd)`)
+	echoed        = lazy(`\becho\s+(?:-n\s+)?["']?(?:[\w-]+:)?$`)
+	readsPassword = lazy(`^[?.:]*["']?\s*\|\s*(?:sudo\s+(?:-\w+\s+)*(?:-S|chpasswd)|(?:\w+\s+)*chpasswd|[^|\n]*(?:--password-stdin|--passphrase-fd 0|--with-token)|passwd)`)
 )
 
 // grouped leaves out four words of four letters.

@@ -3,7 +3,6 @@ package redact
 import (
 	"encoding/base64"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -57,17 +56,17 @@ func assigned(f finding) bool {
 	case strings.ContainsAny(v, "!@#$%^&*+=?~") && c.letters() >= 4 && len(v) >= 7:
 		return true
 	case c.symbol > 0:
-		return len(wordParts.FindAllString(v, -1)) >= 3 && wordParts.ReplaceAllString(v, "") == strings.Repeat(sepOf(v), c.symbol) &&
-			!aboutSecrets.MatchString(v)
+		return len(wordParts().FindAllString(v, -1)) >= 3 && wordParts().ReplaceAllString(v, "") == strings.Repeat(sepOf(v), c.symbol) &&
+			!aboutSecrets().MatchString(v)
 	}
-	return quotedWord(f) && !aboutSecrets.MatchString(v)
+	return quotedWord(f) && !aboutSecrets().MatchString(v)
 }
 
 // wordParts are the words of a passphrase such as purple-monkey-dishwasher.
-var wordParts = regexp.MustCompile(`[A-Za-z]{2,}\d{0,4}`)
+var wordParts = lazy(`[A-Za-z]{2,}\d{0,4}`)
 
 // aboutSecrets matches words that speak of secrets instead of being one.
-var aboutSecrets = regexp.MustCompile(`(?i)pass(?:word|wd|phrase)|secret|token|credential|required|invalid|incorrect|wrong|missing|empty|hidden|` +
+var aboutSecrets = lazy(`(?i)pass(?:word|wd|phrase)|secret|token|credential|required|invalid|incorrect|wrong|missing|empty|hidden|` +
 	`hash|encrypt|mask|string|text|optional|expired|unset|disabled|enabled|default|prompt|vault|keyring|keychain|unknown|plain|bcrypt|field|` +
 	`input|label|error|must|reset|forgot|change|confirm|manager|policy|length|strength|auth|login|type|none|same|blank`)
 
@@ -88,15 +87,15 @@ func quotedWord(f finding) bool {
 		return false
 	}
 	quoted := f.before != "" && strings.IndexByte("\"'`", f.before[len(f.before)-1]) >= 0
-	return quoted && f.value == strings.ToLower(f.value) || envLine.MatchString(f.before) && (f.after == "" || f.after[0] == '\n')
+	return quoted && f.value == strings.ToLower(f.value) || envLine().MatchString(f.before) && (f.after == "" || f.after[0] == '\n')
 }
 
-var envLine = regexp.MustCompile(`(?:^|\n|export )[A-Z][A-Z0-9_]*=$`)
+var envLine = lazy(`(?:^|\n|export )[A-Z][A-Z0-9_]*=$`)
 
 // phrase reports several words that are not a sentence.
 func phrase(v string) bool {
 	words := strings.Fields(v)
-	if len(words) < 3 || len(words) > 12 || aboutSecrets.MatchString(v) {
+	if len(words) < 3 || len(words) > 12 || aboutSecrets().MatchString(v) {
 		return false
 	}
 	for _, w := range words {
@@ -111,7 +110,7 @@ func phrase(v string) bool {
 // one by itself.
 func loose(f finding) bool {
 	v := f.value
-	if len(v) < 6 || standsFor(v) || expression(v) || counted(f) || named(v) || hashLike.MatchString(v) || strings.Contains(v, " ") {
+	if len(v) < 6 || standsFor(v) || expression(v) || counted(f) || named(v) || hashLike().MatchString(v) || strings.Contains(v, " ") {
 		return false
 	}
 	c := classify(v)
@@ -141,7 +140,7 @@ func random(f finding) bool {
 	}
 	return slices.ContainsFunc(partsOf(v), func(p string) bool {
 		c := classify(p)
-		return len(p) >= 8 && c.digit >= 2 && c.mixed() && !wordLike.MatchString(p) && entropy(p) >= 2.8
+		return len(p) >= 8 && c.digit >= 2 && c.mixed() && !wordLike().MatchString(p) && entropy(p) >= 2.8
 	})
 }
 
@@ -175,11 +174,11 @@ func given(f finding) bool {
 // accessCode is for one-time and backup codes: digits, or groups with digits.
 func accessCode(f finding) bool {
 	c := classify(f.value)
-	return c.digit >= 2 && c.digit+c.letters() >= 4 && !counted(f) && !standsFor(f.value) && !dateLike.MatchString(f.value)
+	return c.digit >= 2 && c.digit+c.letters() >= 4 && !counted(f) && !standsFor(f.value) && !dateLike().MatchString(f.value)
 }
 
 // placeholder matches values that stand for a secret instead of being one.
-var placeholder = regexp.MustCompile(`(?i)^(?:x{3,}|\*{2,}|•+|\.{2,}|…+|_{3,}|-{3,}|#{3,}|<.*|\[.*|\$[({A-Z_].*|\{.*|%[A-Z_]+%|%[svdq]|` +
+var placeholder = lazy(`(?i)^(?:x{3,}|\*{2,}|•+|\.{2,}|…+|_{3,}|-{3,}|#{3,}|<.*|\[.*|\$[({A-Z_].*|\{.*|%[A-Z_]+%|%[svdq]|` +
 	`your[-_a-z0-9]*|my[-_]?(?:super[-_]?)?(?:password|pass|pwd?|secret|token|key|api)[-_a-z]*|(?:some|the|a|an|insert|enter|put|set|replace|add)[-_]\w.*|` +
 	`example.*|change[-_]?(?:me|this|it).*|(?:dummy|fake|sample|mock|placeholder|redacted)[-_\w]*|none|null|nil|undefined|void|true|false|yes|no|todo|tbd|n/?a|` +
 	`test(?:ing)?|string|required|optional|pass(?:word|wd)?|pwd|secret|token|key|value|foo(?:bar)?|bar|` +
@@ -187,49 +186,49 @@ var placeholder = regexp.MustCompile(`(?i)^(?:x{3,}|\*{2,}|•+|\.{2,}|…+|_{3,
 	`(?-i:[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)|projects/.*|[~.]{0,2}/.*|[A-Z]:\\.*|https?://.*|github\.com/.*)$`)
 
 // technical matches names of algorithms, types, formats and versions.
-var technical = regexp.MustCompile(`(?i)^(?:sha-?\d[\d/-]*\w*|md[45]|base-?(?:16|32|58|64)\w*|(?:argon2|pbkdf2|bcrypt|scrypt|hmac|aes|rsa|ecdsa|` +
+var technical = lazy(`(?i)^(?:sha-?\d[\d/-]*\w*|md[45]|base-?(?:16|32|58|64)\w*|(?:argon2|pbkdf2|bcrypt|scrypt|hmac|aes|rsa|ecdsa|` +
 	`chacha|hkdf|ecdh|pkcs)[-_]?\d*\w{0,6}|(?:hs|rs|es|ps)(?:256|384|512)|(?:ed|x|curve)(?:25519|448|509)|oauth2?(?:\.\d)?|utf-?\d+\w*|ipv[46]|u?int\d+|float\d+|(?:var)?char\d*|rfc-?\d+|` +
 	`[vV]?\d+(?:\.\d+)+[-\w.]*|http/?[\d.]*|s3|ec2|k8s|i18n|l10n|1password\S*|(?:cl|o200k|p50k)[-_a-z0-9]*base|gpt-?\d[-\w.]*|claude-[-\w.]*|cve-\d[-\d]*|iso-?\d[-\d]*|ssh-(?:rsa|ed25519|dss)|ecdsa-\S+)$`)
 
 var (
-	emailLike = regexp.MustCompile(`^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$`)
-	dateLike  = regexp.MustCompile(`^(?:19|20)\d\d[-/.年]\d{1,2}(?:[-/.月]\d{1,2})?(?:[T日]?[\d:.Z+-]*)?$|^\d{1,2}:\d\d(?::\d\d)?$`)
-	addrLike  = regexp.MustCompile(`^\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d+)?$|^[\w-]+(?:\.[\w-]+)*:\d{2,5}$`)
-	hashLike  = regexp.MustCompile(`^(?:[0-9a-f]{7,64}|[0-9A-F]{32,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$|^(?:sha\d+|md5)[:-]`)
-	hashText  = regexp.MustCompile(`^\$(?:2[aby]|1|5|6|argon2\w*|y|scrypt|pbkdf2[\w-]*)\$`)
+	emailLike = lazy(`^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$`)
+	dateLike  = lazy(`^(?:19|20)\d\d[-/.年]\d{1,2}(?:[-/.月]\d{1,2})?(?:[T日]?[\d:.Z+-]*)?$|^\d{1,2}:\d\d(?::\d\d)?$`)
+	addrLike  = lazy(`^\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d+)?$|^[\w-]+(?:\.[\w-]+)*:\d{2,5}$`)
+	hashLike  = lazy(`^(?:[0-9a-f]{7,64}|[0-9A-F]{32,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$|^(?:sha\d+|md5)[:-]`)
+	hashText  = lazy(`^\$(?:2[aby]|1|5|6|argon2\w*|y|scrypt|pbkdf2[\w-]*)\$`)
 )
 
 // standsFor reports placeholders and other values that are surely not secret.
 func standsFor(v string) bool {
-	return placeholder.MatchString(v) || technical.MatchString(v) || emailLike.MatchString(v) || dateLike.MatchString(v) ||
-		addrLike.MatchString(v) || hashText.MatchString(v)
+	return placeholder().MatchString(v) || technical().MatchString(v) || emailLike().MatchString(v) || dateLike().MatchString(v) ||
+		addrLike().MatchString(v) || hashText().MatchString(v)
 }
 
 // expression reports what a program computes.
-func expression(v string) bool { return callLike.MatchString(v) || memberLike.MatchString(v) }
+func expression(v string) bool { return callLike().MatchString(v) || memberLike().MatchString(v) }
 
 var (
-	callLike   = regexp.MustCompile(`^[A-Za-z_][\w.]*[(\[]|^&?[A-Za-z_]\w*(?:::|->)\w|^\w+\?\.|^(?:new|await|let|func)\s|=>|^[A-Za-z_]\w*<\w`)
-	memberLike = regexp.MustCompile(`^(?i:self|this|cfg|conf(?:ig)?|settings?|env|os|process|props|state|req(?:uest)?|res(?:ponse)?|ctx|user|data|form|values?|` +
+	callLike   = lazy(`^[A-Za-z_][\w.]*[(\[]|^&?[A-Za-z_]\w*(?:::|->)\w|^\w+\?\.|^(?:new|await|let|func)\s|=>|^[A-Za-z_]\w*<\w`)
+	memberLike = lazy(`^(?i:self|this|cfg|conf(?:ig)?|settings?|env|os|process|props|state|req(?:uest)?|res(?:ponse)?|ctx|user|data|form|values?|` +
 		`body|params?|args?|opts?|options|input|app|var|local|module|secrets|each|item|row|account|creds?|credentials?|event|faker|crypto|rails|system|` +
 		`environment|client|server|db|database|auth|r|s|t|e|c|m|f|flags?|viper|import\.meta)(?:\.[A-Za-z_]\w*)+$`)
 )
 
 // wordLike matches a word, or words in the camel case of names, with a number
 // at the end at most.
-var wordLike = regexp.MustCompile(`^(?:[A-Z]?[a-z]+|[A-Z]{2,6})(?:[A-Z][a-z]+|[A-Z]{2,5})*\d{0,3}$|^[A-Z]+\d{0,5}$|^\d{1,8}$|^[vV]\d+$`)
+var wordLike = lazy(`^(?:[A-Z]?[a-z]+|[A-Z]{2,6})(?:[A-Z][a-z]+|[A-Z]{2,5})*\d{0,3}$|^[A-Z]+\d{0,5}$|^\d{1,8}$|^[vV]\d+$`)
 
 // named reports names such as my-app-tls, user_id2 or prod/db-credentials/v2:
 // every part of them is a word or a number.
 func named(v string) bool {
 	parts := partsOf(v)
-	if len(parts) == 1 && !letterFirst.MatchString(v) {
+	if len(parts) == 1 && !letterFirst().MatchString(v) {
 		return false
 	}
-	return !slices.ContainsFunc(parts, func(p string) bool { return !wordLike.MatchString(p) })
+	return !slices.ContainsFunc(parts, func(p string) bool { return !wordLike().MatchString(p) })
 }
 
-var letterFirst = regexp.MustCompile(`^[A-Za-z]`)
+var letterFirst = lazy(`^[A-Za-z]`)
 
 func partsOf(v string) []string {
 	return strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("-_./:+ ~", r) })
@@ -238,17 +237,17 @@ func partsOf(v string) []string {
 // counted reports a length or a number of things, as in "密码：8-16位", and
 // bounds such as ">=12".
 func counted(f finding) bool {
-	if strings.ContainsAny(f.value[:1], "<>≥≤≈") || spanOf.MatchString(f.value) && len(f.value) <= 7 {
+	if strings.ContainsAny(f.value[:1], "<>≥≤≈") || spanOf().MatchString(f.value) && len(f.value) <= 7 {
 		return true
 	}
 	rest := strings.TrimLeft(f.after, " -~")
-	return digitsOnly.MatchString(f.value) && unit.MatchString(rest)
+	return digitsOnly().MatchString(f.value) && unit().MatchString(rest)
 }
 
 var (
-	spanOf     = regexp.MustCompile(`^\d{1,2}[-~–至到]\d{1,2}$`)
-	digitsOnly = regexp.MustCompile(`^\d+(?:[-~–.,]\d+)*$`)
-	unit       = regexp.MustCompile(`^(?:位|个|字符|天|次|分钟|秒|小时|年|月|条|元|行|项|字节|(?i:characters?|chars?|days?|digits?|bits?|bytes?|minutes?|` +
+	spanOf     = lazy(`^\d{1,2}[-~–至到]\d{1,2}$`)
+	digitsOnly = lazy(`^\d+(?:[-~–.,]\d+)*$`)
+	unit       = lazy(`^(?:位|个|字符|天|次|分钟|秒|小时|年|月|条|元|行|项|字节|(?i:characters?|chars?|days?|digits?|bits?|bytes?|minutes?|` +
 		`min|seconds?|secs?|s|ms|hours?|times?|tokens?|words?|users?|rows?|lines?|items?|entries|requests?|attempts?|kb|mb|gb|%)\b)`)
 )
 
@@ -369,10 +368,10 @@ func goesOn(f finding) bool {
 // around call something else.
 func personal(f finding) bool {
 	rest := strings.TrimLeft(f.after, " ")
-	return !goesOn(f) && !otherNumber.MatchString(f.before) && !unit.MatchString(rest)
+	return !goesOn(f) && !otherNumber().MatchString(f.before) && !unit().MatchString(rest)
 }
 
-var otherNumber = regexp.MustCompile(`(?i)(?:订单号?|单号|编号|流水号?|工单|序号|群号?|QQ|行号|端口|版本|时间戳|商品|批次|order|orders|invoice|ticket|issue|build|job|run|` +
+var otherNumber = lazy(`(?i)(?:订单号?|单号|编号|流水号?|工单|序号|群号?|QQ|行号|端口|版本|时间戳|商品|批次|order|orders|invoice|ticket|issue|build|job|run|` +
 	`commit|port|id|ids|no\.?|number of \w+|version|timestamp|ts|offset|seq|epoch|serial|batch|part|sku|isbn|row|rows|pid|uid|#)["']?\s*(?:=|:|：|#|是|为|is|was)?\s*["']?$`)
 
 func card(f finding) bool {
