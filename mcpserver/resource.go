@@ -106,7 +106,7 @@ func (s *Server) readMemory(ctx context.Context, req mcp.ReadResourceRequest) ([
 }
 
 // errNoResource is answered by the code that the protocol has for it.
-var errNoResource = errors.New("there is no such resource in this session; resources/list names those there are")
+var errNoResource = errors.New("there is no such resource in this session")
 
 // readTask returns the end of what a background command has written.
 func (s *Server) readTask(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {

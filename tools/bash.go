@@ -38,6 +38,8 @@ func bash(ctx context.Context, r *request, in bashInput) (Result, error) {
 		return Result{}, err
 	}
 	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return Result{}, errors.New("the command is empty; give a command line")
 	case (in.TTY || in.StdinOpen) && !in.Background:
 		return Result{}, errors.New("tty and stdin_open need run_in_background, because TaskInput types into a background command")
 	case in.TTY && (in.Stdin != "" || in.StdinOpen):

@@ -36,7 +36,11 @@ func remember(*flag.FlagSet) action {
 			"search": (*memoryCommand).search, "list": (*memoryCommand).list, "add": (*memoryCommand).add, "forget": (*memoryCommand).forget,
 			"export": (*memoryCommand).export, "import": (*memoryCommand).load, "stats": (*memoryCommand).stats, "check": (*memoryCommand).check,
 		}
-		if len(args) == 0 || verbs[args[0]] == nil {
+		switch {
+		case len(args) > 0 && (args[0] == "help" || slices.Contains(args, "--help") || slices.Contains(args, "-h")):
+			_, err := fmt.Fprintln(e.out, memoryUsage)
+			return err
+		case len(args) == 0 || verbs[args[0]] == nil:
 			return errors.New(memoryUsage)
 		}
 		m := &memoryCommand{environment: e}
@@ -287,7 +291,7 @@ func (m *memoryCommand) add(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(scopes) != 1 {
+	if len(scopes) != 1 || m.scope != "" && scopes[0] == m.scope && m.scope != memory.UserScope {
 		return errors.New("a memory belongs to one scope: project or user")
 	}
 	m.one.Content, m.one.Scope, m.one.Kind, m.one.Session = text, scopes[0], m.query.Kind, m.query.Session

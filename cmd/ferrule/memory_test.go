@@ -89,7 +89,7 @@ func TestMemoryCommands(t *testing.T) {
 		t.Errorf("add -: %d %s", code, out)
 	}
 	for _, args := range [][]string{{}, {"learn"}, {"search"}, {"search", "x", "--limit", "99"}, {"list", "x"}, {"forget"}, {"forget", "x", "--all"},
-		{"add", "x y", "--scope", "all"}, {"list", "--since", "soon"}, {"export", "a", "b"}, {"import"}} {
+		{"add", "x y", "--scope", "all"}, {"add", "x y", "--scope", "bogus"}, {"list", "--since", "soon"}, {"export", "a", "b"}, {"import"}} {
 		if code, _, errs := n.run("", false, args...); code != 1 || errs == "" {
 			t.Errorf("%q: exit %d, %q", args, code, errs)
 		}

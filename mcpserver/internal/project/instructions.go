@@ -150,6 +150,9 @@ func (c *collector) file(path string, depth int) []found {
 	data, err := c.read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if depth > 0 && slices.Contains([]string{".md", ".txt"}, filepath.Ext(path)) { // others may be meant otherwise
+			c.leave(path, "an import that is not there")
+		}
 		return nil
 	case err != nil:
 		// In running text a folder's name can look like an import.

@@ -61,6 +61,7 @@ func TestInstructions(t *testing.T) {
 		{"import from outside", tree{"AGENTS.md": "@../secret.md @x/../../secret"}, "/w", "AGENTS.md", "/secret.md: an import must stay inside"},
 		{"import by an absolute path or from home is text", tree{"AGENTS.md": "@/etc/passwd @~/x.md @//x @http://x/y"}, "/w", "AGENTS.md", ""},
 		{"import that is not there is text", tree{"AGENTS.md": "@scope/pkg, ask @ann"}, "/w", "AGENTS.md", ""},
+		{"import of a text that is not there", tree{"AGENTS.md": "see @docs/missing.md"}, "/w", "AGENTS.md", "/w/docs/missing.md: an import that is not there"},
 		{"link that leads out", tree{"AGENTS.md": "link", "CLAUDE.md": "@x.md @dir", "x.md": "link", "dir": "link"}, "/w",
 			"CLAUDE.md", "/w/x.md: it leads out of the project folders"},
 		{"binary", tree{"AGENTS.md": "a\x00b"}, "/w", "", "/w/AGENTS.md: it is not a text"},
