@@ -77,12 +77,13 @@ func TestNothingStays(t *testing.T) {
 		for range 10 {
 			c.once()
 		}
-		settled := func() bool { // the last helpers are on their way out
+		settled := func() bool { // the last helpers are on their way out, and the next one stands ready
 			s.mu.Lock()
-			defer s.mu.Unlock()
-			return len(s.live) == 0
+			left := len(s.live)
+			s.mu.Unlock()
+			return left == 0 && waits(s)
 		}
-		eventually(t, 10*time.Second, settled, func() string { return "trees are left" })
+		eventually(t, 10*time.Second, settled, func() string { return "trees are left, or no helper waits" })
 		f0, t0, g0, _, m0 := resources(s)
 		start := time.Now()
 		for range n {
