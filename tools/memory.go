@@ -59,17 +59,23 @@ func (s *Session) memory() (*memory.Client, error) {
 	return s.cfg.Memory, nil
 }
 
-// shownMemory returns the store for what is shown without a call, unless calls
-// would be refused or asked about.
-func (s *Session) shownMemory() (*memory.Client, error) {
+// shownMemory returns the store and the scopes of what is shown without a call
+// for the project in dir, unless calls would be refused or asked about. No dir
+// means the first root.
+func (s *Session) shownMemory(dir string) (*memory.Client, []string, error) {
 	policy, err := s.policy()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if policy != nil && policy.Decide(permit.Access{Tool: MemorySearch.Name, ReadOnly: true}).Verdict != permit.Allow {
-		return nil, errors.New("a rule keeps memories from being read")
+		return nil, nil, errors.New("a rule keeps memories from being read")
 	}
-	return s.memory()
+	c, err := s.memory()
+	if err != nil {
+		return nil, nil, err
+	}
+	scopes, err := s.scopes("all", cmp.Or(dir, s.roots.First()))
+	return c, scopes, err
 }
 
 // scopes are those that a word of the tools names for the project in dir: that
@@ -100,11 +106,7 @@ func (s *Session) scopeWord(scope string) string {
 // MemoryIndex returns the facts that a prompt for the project in dir begins
 // with, a line each, or "" if there are none. No dir means the first root.
 func (s *Session) MemoryIndex(ctx context.Context, dir string) (string, error) {
-	c, err := s.shownMemory()
-	if err != nil {
-		return "", err
-	}
-	scopes, err := s.scopes("all", cmp.Or(dir, s.roots.First()))
+	c, scopes, err := s.shownMemory(dir)
 	if err != nil {
 		return "", err
 	}
@@ -114,11 +116,7 @@ func (s *Session) MemoryIndex(ctx context.Context, dir string) (string, error) {
 // Memory returns a memory of the first project or of the user as a text, or an
 // error if there is none of that id.
 func (s *Session) Memory(ctx context.Context, id string) (string, error) {
-	c, err := s.shownMemory()
-	if err != nil {
-		return "", err
-	}
-	scopes, err := s.scopes("all", s.roots.First())
+	c, scopes, err := s.shownMemory("")
 	if err != nil {
 		return "", err
 	}
@@ -134,11 +132,7 @@ func (s *Session) Memory(ctx context.Context, id string) (string, error) {
 // Memories returns the ids of the newest memories of the first project and of
 // the user that begin with a prefix, at most n.
 func (s *Session) Memories(ctx context.Context, prefix string, n int) ([]string, error) {
-	c, err := s.shownMemory()
-	if err != nil {
-		return nil, err
-	}
-	scopes, err := s.scopes("all", s.roots.First())
+	c, scopes, err := s.shownMemory("")
 	if err != nil {
 		return nil, err
 	}
